@@ -1,0 +1,61 @@
+package laketap
+
+import (
+	"context"
+	"io"
+	"os"
+)
+
+// A Get asks for an object or a part of it. Head asks for everything but the body.
+type Get struct {
+	Name  ObjectName
+	Head  bool
+	Range Range
+	Cond  Cond
+}
+
+// A Range is a part of an object as a client may name it (RFC 9110 §14.1.2);
+// the zero value is the whole object.
+type Range struct {
+	From, To int64 // inclusive; To < 0: to the end
+	Suffix   int64 // the last Suffix bytes, if > 0; From and To are then unused
+	Set      bool
+}
+
+// Cond holds a request's validators as sent; the zero value has none.
+type Cond struct{ IfMatch, IfNoneMatch string }
+
+// A Reply is the answer to a Get, from wherever it came. Whoever receives it
+// closes its body.
+type Reply struct {
+	Status int
+	Object Object
+	Header []Field
+	Length int64 // of the body, bytes; -1: unknown
+	Body   Body
+	Served Served
+}
+
+// A Field is one header line to send on.
+type Field struct{ Name, Value string }
+
+// A Body has at most one of its fields set; the zero value is empty.
+type Body struct {
+	Bytes  []byte        // immutable
+	File   *os.File      // positioned, owned by the reply
+	Stream io.ReadCloser // a fill being tailed, or the origin itself
+}
+
+// Close releases what the body holds.
+func (b Body) Close() error {
+	switch {
+	case b.File != nil:
+		return b.File.Close()
+	case b.Stream != nil:
+		return b.Stream.Close()
+	}
+	return nil
+}
+
+// A Fetch gets from the origin with the credentials of the session that asks.
+type Fetch func(context.Context, Get) (*Reply, error)
