@@ -1,0 +1,61 @@
+# What there is to run. Every target works on a fresh checkout; docs/testing.md
+# says what each takes and needs.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+GOBUILD := CGO_ENABLED=0 go
+BUILDFLAGS := -trimpath -ldflags '-s -w'
+
+.PHONY: help
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+.PHONY: build
+build: ## Build bin/laketap and bin/laketap-lake
+	@mkdir -p bin
+	$(GOBUILD) build $(BUILDFLAGS) -o bin/laketap ./cmd/laketap
+	$(GOBUILD) -C cmd/laketap-lake build $(BUILDFLAGS) -o ../../bin/laketap-lake .
+
+.PHONY: demo
+demo: build ## Try it: TPC-H on a local lake through real engines (ENGINES=all adds Spark)
+	@test/engines/setup demo $(if $(filter all,$(ENGINES)),spark)
+	bin/laketap demo $(if $(ENGINES),--engines=$(ENGINES))
+
+.PHONY: test
+test: ## Everything CI runs
+	@tools/test
+
+.PHONY: unit
+unit: ## Unit tests of all modules
+	@tools/unit
+
+.PHONY: race
+race: ## Unit tests of all modules under the race detector
+	@tools/unit -race
+
+.PHONY: lint
+lint: ## The linter over all modules
+	@tools/lint
+
+.PHONY: fuzz
+fuzz: ## Fuzz every target for FUZZTIME (5s) each
+	@tools/fuzz $(or $(FUZZTIME),5s)
+
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities in what is called (network)
+	@for m in $$(tools/modules); do echo "$$m"; go -C $$m run -modfile=$(CURDIR)/tools/go.mod golang.org/x/vuln/cmd/govulncheck ./... || exit 1; done
+
+.PHONY: footprint
+footprint: build ## Check the size of bin/laketap and the cost of its start
+	@tools/footprint
+
+.PHONY: engines
+engines: ## Install the engines that the end-to-end tests run
+	@test/engines/setup e2e
+
+.PHONY: e2e
+e2e: build engines ## End-to-end tests: real engines, a real lake, real processes (RUN=regexp for some)
+	go -C test test -count=1 -timeout 40m $(if $(RUN),-run '$(RUN)' -v) ./...
+
+.PHONY: clean
+clean: ## Remove what was built here (engines stay in the user's cache)
+	rm -rf bin
