@@ -5,11 +5,23 @@
 package sigv4
 
 import (
-	"io"
-	"net/http"
 	"time"
 
 	"github.com/laketap/laketap"
+)
+
+// Words of the protocol.
+const (
+	algorithm   = "AWS4-HMAC-SHA256"
+	service     = "s3"
+	terminator  = "aws4_request"
+	longDate    = "20060102T150405Z"
+	shortDate   = "20060102"
+	maxSkew     = 15 * time.Minute
+	maxExpires  = 7 * 24 * 60 * 60 // seconds a presigned URL may live
+	maxSigned   = 128              // names in SignedHeaders; clients sign about ten
+	unsignedSHA = "UNSIGNED-PAYLOAD"
+	emptySHA    = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 )
 
 // Credentials are an S3 key pair, with the session token that goes with it if
@@ -46,7 +58,7 @@ const (
 // A Payload is a Mode with what belongs to it.
 type Payload struct {
 	Mode     Mode
-	Hash     string   // Signed: lower-case hex SHA-256
+	Hash     string   // Signed: lower-case hex SHA-256; "" is the hash of no bytes
 	Length   int64    // bytes of the object: decoded length, or Content-Length; -1: not given
 	Trailers []string // x-amz-trailer: names announced, lower case
 }
@@ -63,6 +75,9 @@ type Auth struct {
 	SignedHeaders []string // lower case, in the order claimed
 	Payload       Payload
 	Signature     string
+
+	timestamp   string // Time in longDate
+	payloadHash string // last line of the canonical request, as the client wrote it
 }
 
 // An Error is a refusal in the words of S3.
@@ -73,41 +88,3 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
-
-// Parse reads the claim of a request. Every error is an *Error; a request
-// without any authentication is AccessDenied.
-func Parse(r *Request) (*Auth, error) { panic("later") }
-
-// Verify reports whether the holder of secret signed r within 15 minutes of
-// now (or within the validity of a presigned URL) for region and service s3,
-// with every x-amz-* header signed. It compares in constant time. Every error
-// is an *Error.
-func (a *Auth) Verify(r *Request, secret, region string, now time.Time) error { panic("later") }
-
-// Body returns the object's bytes out of a request's body: aws-chunked framing
-// removed, chunk signatures, declared length, payload hash and trailing
-// checksums verified. A wrong body ends in an *Error instead of io.EOF, and the
-// last bytes are held back until they are verified, so that who copies it
-// never completes a wrong object. It uses bounded memory.
-func (a *Auth) Body(body io.Reader, secret string) *Reader { panic("later") }
-
-// A Reader reads a verified body; see [Auth.Body].
-type Reader struct{}
-
-func (r *Reader) Read(p []byte) (int, error) { panic("later") }
-
-// Trailer returns the verified trailing headers (such as
-// x-amz-checksum-crc32), after Read returned io.EOF.
-func (r *Reader) Trailer() []laketap.Field { panic("later") }
-
-// Sign signs an outgoing request for service s3 in the payload mode given and,
-// in the streaming modes, wraps its body (the object's bytes) in aws-chunked
-// framing with an exact Content-Length. trailer is asked when the body has
-// been read to its end; it may be nil. It sets Authorization, x-amz-date,
-// x-amz-content-sha256, x-amz-security-token and the streaming headers, signs
-// every x-amz-* header, Host and Content-Type, Content-MD5 and Range where
-// present, and touches nothing else. The path must be in req.URL.Opaque or
-// RawPath as it is to be sent.
-func Sign(req *http.Request, c Credentials, p Payload, region string, now time.Time, trailer func() []laketap.Field) error {
-	panic("later")
-}
