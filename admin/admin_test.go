@@ -1,0 +1,123 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/laketap/laketap"
+	"github.com/laketap/laketap/admin"
+	"github.com/laketap/laketap/observe"
+)
+
+func TestHostNames(t *testing.T) {
+	d, _ := deps()
+	d.Hosts = []string{"laketap.internal"}
+	h := admin.New(d)
+	for host, want := range map[string]int{
+		"localhost":                   200,
+		"localhost:9292":              200,
+		"LOCALHOST:9292":              200,
+		"localhost.":                  200,
+		"127.0.0.1:9292":              200,
+		"[::1]:9292":                  200,
+		"[::1]":                       200,
+		"10.1.2.3:9292":               200,
+		"laketap.internal:9292":       200,
+		"Laketap.Internal":            200,
+		"evil.example.com":            403,
+		"evil.example.com:9292":       403,
+		"127.0.0.1.evil.example.com":  403,
+		"localhost.evil.example.com":  403,
+		"laketap.internal.evil":       403,
+		"2130706433.evil":             403,
+		"":                            403,
+		"127.0.0.1:9292@evil.example": 403,
+	} {
+		for _, path := range []string{"/healthz", "/metrics", "/api/v1/accesses"} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://x"+path, nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != want {
+				t.Errorf("host %q, %s: got %d, want %d", host, path, w.Code, want)
+			}
+		}
+	}
+}
+
+func TestNothingButReading(t *testing.T) {
+	d, _ := deps()
+	h := admin.New(d)
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch} {
+		r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost/api/v1/accesses", nil)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code < 400 {
+			t.Errorf("%s: got %d, want a refusal", method, w.Code)
+		}
+	}
+}
+
+func TestUnknownPath(t *testing.T) {
+	d, _ := deps()
+	w := get(t, admin.New(d), "/api/v2/nothing")
+	if w.Code != 404 || !strings.Contains(decode[admin.Refusal](t, w).Error, "openapi.yaml") {
+		t.Errorf("got %d, want 404 with a hint", w.Code)
+	}
+}
+
+func TestEnginesAndTables(t *testing.T) {
+	d, o := deps()
+	o.Table(laketap.TableSeen{At: at, ID: laketap.TableID{Catalog: "prod", UUID: "u-2"}, Name: "tpch.new", Location: "s3://lake/new", Snapshot: -1})
+	h := admin.New(d)
+	use := admin.EngineUse{
+		Engine: "spark", EngineVersion: "4.1",
+		Catalog: admin.Use{Served: map[string]int64{"origin": 0, "disk": 0, "memory": 0, "tap": 0}},
+		Storage: admin.Use{
+			Requests: 1, Errors: 1, BytesIn: 1, BytesOut: 96, Seconds: 0.0015, First: at, Last: at,
+			Served: map[string]int64{"origin": 0, "disk": 96, "memory": 0, "tap": 0},
+		},
+	}
+	if diff := cmp.Diff(admin.Engines{Engines: []admin.EngineUse{use}}, decode[admin.Engines](t, get(t, h, "/api/v1/engines"))); diff != "" {
+		t.Errorf("engines (-want +got):\n%s", diff)
+	}
+	want := admin.Tables{Tables: []admin.TableUse{
+		{Table: "tpch.new", TableID: admin.TableID{Catalog: "prod", UUID: "u-2"}, Location: "s3://lake/new", Schema: new(int), Engines: []admin.EngineUse{}},
+		{Table: "tpch.orders", TableID: admin.TableID{Catalog: "prod", Prefix: "p", Ref: "main", UUID: "u-1"}, Engines: []admin.EngineUse{use}},
+	}}
+	if diff := cmp.Diff(want, decode[admin.Tables](t, get(t, h, "/api/v1/tables"))); diff != "" {
+		t.Errorf("tables (-want +got):\n%s", diff)
+	}
+}
+
+func TestSnapshotKeepsAll64Bits(t *testing.T) {
+	d, o := deps()
+	o.Table(laketap.TableSeen{ID: laketap.TableID{UUID: "u-1"}, Snapshot: 9_007_199_254_740_993})
+	if body := get(t, admin.New(d), "/api/v1/tables").Body.String(); !strings.Contains(body, `"snapshot":"9007199254740993"`) {
+		t.Errorf("got %s", body)
+	}
+}
+
+func TestMetricsAreServed(t *testing.T) {
+	d, _ := deps()
+	body := get(t, admin.New(d), "/metrics").Body.String()
+	if !strings.Contains(body, `laketap_tap_requests_total{code="2xx",engine="spark",tap="storage"} 1`) {
+		t.Errorf("got %s", body)
+	}
+}
+
+func TestZeroDeps(t *testing.T) {
+	h := admin.New(admin.Deps{Observer: observe.New(observe.Options{}), Status: func() admin.Status { return admin.Status{} }})
+	for _, path := range admin.Paths(admin.Deps{Gatherer: nil}) {
+		if path == "/metrics" {
+			continue
+		}
+		if w := get(t, h, path); w.Code != 200 {
+			t.Errorf("%s: got %d", path, w.Code)
+		}
+	}
+}
