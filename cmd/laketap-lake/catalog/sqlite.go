@@ -1,0 +1,80 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+
+	_ "modernc.org/sqlite" // the driver of the one database
+)
+
+// schema is the whole database. Namespaces are keyed by their levels joined
+// with the unit separator, which the REST protocol uses too, so the children
+// of a namespace are one range of the primary key.
+const schema = `
+create table if not exists namespaces (
+  name       text primary key,
+  properties text not null,
+  created_ms integer not null
+) without rowid;
+create table if not exists tables (
+  namespace         text not null references namespaces(name),
+  name              text not null,
+  uuid              text not null,
+  location          text not null,
+  metadata_location text not null,
+  updated_ms        integer not null,
+  primary key (namespace, name)
+) without rowid;
+create index if not exists tables_by_location on tables(location);
+`
+
+// schemaVersion is kept in the file's user_version.
+const schemaVersion = 1
+
+// openDatabase opens the file in WAL mode. With synchronous=FULL a commit that
+// was answered survives the loss of power; begin takes the write lock at once
+// (immediate), so a transaction never fails half-way because another one wrote.
+func openDatabase(ctx context.Context, path string) (*sql.DB, error) {
+	query := url.Values{}
+	query.Set("_txlock", "immediate")
+	for _, pragma := range []string{"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "busy_timeout(10000)"} {
+		query.Add("_pragma", pragma)
+	}
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(4)
+	db.SetMaxIdleConns(4)
+	if err := migrate(ctx, db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// migrate creates the tables of a new file and refuses one of another version.
+func migrate(ctx context.Context, db *sql.DB) error {
+	var version int
+	if err := db.QueryRowContext(ctx, "pragma user_version").Scan(&version); err != nil {
+		return fmt.Errorf("read schema version: %w", err)
+	}
+	switch version {
+	case schemaVersion:
+		return nil
+	case 0:
+		// The version is set last: a start that was killed here creates again.
+		if _, err := db.ExecContext(ctx, schema); err != nil {
+			return fmt.Errorf("create schema: %w", err)
+		}
+		if _, err := db.ExecContext(ctx, fmt.Sprintf("pragma user_version = %d", schemaVersion)); err != nil {
+			return fmt.Errorf("set schema version: %w", err)
+		}
+		return nil
+	default:
+		return fmt.Errorf("schema version is %d and this program knows %d: open it with the program that wrote it, or choose another folder", version, schemaVersion)
+	}
+}

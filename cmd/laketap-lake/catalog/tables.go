@@ -1,0 +1,147 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+func (c *Catalog) listTables(r *request) (reply, error) {
+	if _, err := propertiesOf(r.Context(), c.db, r.namespace); err != nil {
+		return reply{}, err
+	}
+	names, err := column(r.Context(), c.db, "select name from tables where namespace = ? order by name", r.namespace.key())
+	if err != nil {
+		return reply{}, fmt.Errorf("list tables of %s: %w", r.namespace, err)
+	}
+	found := []identifier{}
+	for _, name := range names {
+		found = append(found, identifier{r.namespace, name})
+	}
+	page, next, err := pageOf(r, found)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusOK, body: map[string]any{"identifiers": page, "next-page-token": next}}, nil
+}
+
+func (c *Catalog) tableExists(r *request) (reply, error) {
+	if _, err := lookup(r.Context(), c.db, r.id()); err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusNoContent}, nil
+}
+
+// dropTable forgets a table and, with ?purgeRequested=true, deletes its files.
+// The row goes first: a purge that is cut short leaves files without a table,
+// never a table without files.
+func (c *Catalog) dropTable(r *request) (reply, error) {
+	purge := strings.EqualFold(r.URL.Query().Get("purgeRequested"), "true")
+	var dropped pointer
+	var shared bool
+	err := c.write(r.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		var err error
+		if dropped, err = lookup(ctx, tx, r.id()); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "delete from tables where namespace = ? and name = ?", r.namespace.key(), r.table); err != nil {
+			return fmt.Errorf("drop table %s: %w", r.id(), err)
+		}
+		shared, err = inUse(ctx, tx, dropped.location)
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	if purge {
+		c.purge(context.WithoutCancel(r.Context()), dropped, shared)
+	}
+	return reply{status: http.StatusNoContent}, nil
+}
+
+// purge deletes the folder of a dropped table, unless another table lives in
+// it or around it. The drop has happened: trouble here is logged, not told.
+func (c *Catalog) purge(ctx context.Context, dropped pointer, shared bool) {
+	if shared {
+		c.options.Log.Warn("purge left files in place: another table uses the folder", "location", dropped.location)
+		return
+	}
+	key, err := c.keyOf(dropped.location)
+	if err == nil {
+		err = c.files.Remove(ctx, key)
+	}
+	if err != nil {
+		c.options.Log.Error("purge is incomplete", "location", dropped.location, "error", err)
+	}
+}
+
+// inUse reports whether a table's location is, contains or lies in location.
+func inUse(ctx context.Context, q queryer, location string) (bool, error) {
+	inside := strings.TrimRight(location, "/") + "/"
+	var n int
+	err := q.QueryRowContext(ctx,
+		"select count(*) from tables where substr(rtrim(location, '/') || '/', 1, length(?)) = ? or substr(?, 1, length(rtrim(location, '/') || '/')) = rtrim(location, '/') || '/'",
+		inside, inside, inside).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("look for tables in %s: %w", location, err)
+	}
+	return n > 0, nil
+}
+
+// renameBody moves a table to another name.
+type renameBody struct {
+	Source      identifier `json:"source"`
+	Destination identifier `json:"destination"`
+}
+
+// renameTable changes the name alone; files stay where they are.
+func (c *Catalog) renameTable(r *request) (reply, error) {
+	var body renameBody
+	if err := r.decode(&body); err != nil {
+		return reply{}, err
+	}
+	for _, id := range []identifier{body.Source, body.Destination} {
+		if err := id.check(); err != nil {
+			return reply{}, err
+		}
+	}
+	err := c.write(r.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := lookup(ctx, tx, body.Source); err != nil {
+			return err
+		}
+		if _, err := propertiesOf(ctx, tx, body.Destination.Namespace); err != nil {
+			return err
+		}
+		if _, taken, err := find(ctx, tx, body.Destination); err != nil || taken {
+			if err == nil {
+				err = alreadyExists("table " + body.Destination.String())
+			}
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "update tables set namespace = ?, name = ? where namespace = ? and name = ?",
+			body.Destination.Namespace.key(), body.Destination.Name, body.Source.Namespace.key(), body.Source.Name)
+		if err != nil {
+			return fmt.Errorf("rename table %s: %w", body.Source, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusNoContent}, nil
+}
+
+// reportMetrics takes an engine's report and forgets it: the lake has no use
+// for it, and an engine must not be held up by that.
+func (c *Catalog) reportMetrics(r *request) (reply, error) {
+	if _, err := lookup(r.Context(), c.db, r.id()); err != nil {
+		return reply{}, err
+	}
+	var report map[string]any
+	if err := r.decode(&report); err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusNoContent}, nil
+}

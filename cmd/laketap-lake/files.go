@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/versity/versitygw/s3response"
+
+	"github.com/laketap/laketap/cmd/laketap-lake/catalog"
+)
+
+var _ catalog.Files = (*store)(nil)
+
+// Read returns an object's bytes. Objects are plain files.
+func (s *store) Read(_ context.Context, key string) ([]byte, error) {
+	data, err := os.ReadFile(s.file(key))
+	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) {
+		return nil, fs.ErrNotExist // S3 knows no folders
+	}
+	return data, err
+}
+
+// Write puts an object as the S3 server itself would, so its ETag and length
+// are right for everybody, and then makes it durable: the catalog is about to
+// name it.
+func (s *store) Write(ctx context.Context, key string, data []byte) error {
+	name, size, kind := bucket, int64(len(data)), "application/json"
+	_, err := s.backend.PutObject(ctx, s3response.PutObjectInput{
+		Bucket:        &name,
+		Key:           &key,
+		Body:          bytes.NewReader(data),
+		ContentLength: &size,
+		ContentType:   &kind,
+	})
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(s.file(key))
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close(), syncFolder(filepath.Dir(s.file(key))))
+}
+
+// Remove deletes the object at key and those in the folder of that name, with
+// their metadata.
+func (s *store) Remove(ctx context.Context, key string) error {
+	var objects []string
+	err := filepath.WalkDir(s.file(key), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			objects = append(objects, path)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("list objects of %s: %w", key, err)
+	}
+	for _, path := range objects {
+		relative, err := filepath.Rel(filepath.Join(s.root, bucket), path)
+		if err != nil {
+			return err
+		}
+		name, object := bucket, filepath.ToSlash(relative)
+		if _, err := s.backend.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &name, Key: &object}); err != nil {
+			return fmt.Errorf("delete object %s: %w", object, err)
+		}
+	}
+	return nil
+}
+
+// file is the path of an object's content. The catalog has checked that key
+// has no empty and no relative part.
+func (s *store) file(key string) string {
+	return filepath.Join(s.root, bucket, filepath.FromSlash(key))
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/laketap/laketap/cmd/laketap-lake/catalog"
+)
+
+// drainTime is how long requests may go on after the lake was told to end.
+const drainTime = 10 * time.Second
+
+// run opens the folder, the object store and the catalog, announces them, and
+// closes them in reverse order when ctx ends.
+func run(ctx context.Context, o options, stdout io.Writer, log *slog.Logger) (err error) {
+	h, err := openHome(o.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.close()) }()
+	k, err := h.loadKeys()
+	if err != nil {
+		return err
+	}
+	requests, err := openLog(o.log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, requests.close()) }()
+
+	last := h.lastPorts()
+	listener, err := bind(ctx, o.catalogPort, last.Catalog)
+	if err != nil {
+		return fmt.Errorf("catalog: %w", err)
+	}
+	defer listener.Close() // once more after the server closed it: harmless
+	s3, objects, err := startGateway(ctx, h, k, requests, o.s3Port, last.S3)
+	if err != nil {
+		return fmt.Errorf("object store: %w", err)
+	}
+	defer func() { err = errors.Join(err, s3.close()) }()
+
+	endpoint := fmt.Sprintf("http://%s:%d", loopback, s3.port)
+	tables, err := catalog.Open(ctx, objects, catalog.Options{
+		Database:  h.path(databaseName),
+		Bucket:    bucket,
+		Warehouse: warehouse,
+		Vend:      o.vend.config(endpoint, k),
+		Log:       log,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tables.Close()) }()
+
+	if err := h.savePorts(ports{Catalog: portOf(listener), S3: s3.port}); err != nil {
+		return err
+	}
+	file := lakeFile{
+		Version:   1,
+		PID:       os.Getpid(),
+		Catalog:   "http://" + listener.Addr().String(),
+		S3:        s3Info{Endpoint: endpoint, Region: region, Bucket: bucket},
+		Keys:      k.Owner,
+		Reader:    k.Reader,
+		Warehouse: "s3://" + bucket + "/" + warehouse,
+	}
+	return serveCatalog(ctx, listener, requests.wrap(tables), s3.done, func() error {
+		if err := h.announce(file); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(stdout, "lake ready: catalog %s, s3 %s, dir %s\n", file.Catalog, file.S3.Endpoint, h.dir)
+		return err
+	}, h.retract)
+}
+
+// serveCatalog serves until ctx ends or a server fails. It calls ready once
+// requests are accepted and gone before they no longer are.
+func serveCatalog(ctx context.Context, listener net.Listener, handler http.Handler, s3done chan error, ready, gone func() error) error {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	failure := ready()
+	if failure == nil {
+		select {
+		case <-ctx.Done():
+		case failure = <-done:
+			done <- failure // for the wait below
+		case failure = <-s3done:
+			s3done <- failure // for the one who closes it
+			failure = fmt.Errorf("object store ended: %w", failure)
+		}
+	}
+	failure = errors.Join(failure, gone())
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	if err := server.Shutdown(limited); err != nil {
+		failure = errors.Join(failure, fmt.Errorf("drain catalog: %w", err), server.Close())
+	}
+	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+		failure = errors.Join(failure, fmt.Errorf("serve catalog: %w", err))
+	}
+	return failure
+}
