@@ -38,7 +38,8 @@ func (a *Auth) Body(body io.Reader, secret string) *Reader {
 type Reader struct {
 	src    io.Reader  // returns io.EOF only after everything is verified
 	chunks *chunkBody // src, if it is one
-	held   [1]byte    // the last byte read, if holds
+	held   byte       // the last byte read, if holds
+	spare  [1]byte    // room for one byte more than the caller has
 	holds  bool
 	err    error
 }
@@ -69,28 +70,27 @@ func (r *Reader) step(p []byte) (int, error) {
 		}
 		if n > 0 && err == nil {
 			n--
-			r.held[0], r.holds = p[n], true
+			r.held, r.holds = p[n], true
 		}
 		return n, err
 	}
-	var one [1]byte
 	rest := p[1:]
 	if len(rest) == 0 {
-		rest = one[:]
+		rest = r.spare[:]
 	}
 	n, err := r.src.Read(rest)
 	switch {
 	case errors.Is(err, io.EOF) && n < len(p):
 		// All is verified, and it all fits: n new bytes behind the held one.
-		p[0], r.holds = r.held[0], false
+		p[0], r.holds = r.held, false
 		return n + 1, io.EOF
 	case err != nil && !errors.Is(err, io.EOF):
 		return 0, err
 	case n == 0:
 		return 0, err
 	}
-	p[0] = r.held[0]
-	r.held[0] = rest[n-1]
+	p[0] = r.held
+	r.held = rest[n-1]
 	if errors.Is(err, io.EOF) {
 		// p has one byte: the new one is kept and the end told next time.
 		r.src = eof{}

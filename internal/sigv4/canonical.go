@@ -1,21 +1,23 @@
 package sigv4
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 )
 
 const hexDigits = "0123456789ABCDEF"
 
-// A canonicalRequest is what both sides hash. Names are lower case; values
-// holds the value lines of each name.
+// A canonicalRequest is what both sides hash.
 type canonicalRequest struct {
 	method, path, query, payload string
 	// rawPath takes the path as it stands instead of in S3's spelling.
 	rawPath bool
-	names   []string // sorted
-	// header appends the canonical value of one of names.
-	header func(dst []byte, name string) []byte
+	names   []string // of the signed headers, lower case and sorted
+	// One of them has the headers. An interface or a func here would move the
+	// buffers of every verification to the heap.
+	in  *Request
+	out *http.Request
 }
 
 // appendTo appends the canonical request; ok is false if path or query cannot
@@ -36,7 +38,11 @@ func (c *canonicalRequest) appendTo(dst []byte) (_ []byte, ok bool) {
 	for _, name := range c.names {
 		dst = append(dst, name...)
 		dst = append(dst, ':')
-		dst = c.header(dst, name)
+		if c.in != nil {
+			dst = appendHeader(dst, c.in, name)
+		} else {
+			dst = appendOutgoing(dst, c.out, name)
+		}
 		dst = append(dst, '\n')
 	}
 	dst = append(dst, '\n')

@@ -90,3 +90,11 @@ func upload(t testing.TB, object []byte, p sigv4.Payload, trailer []laketap.Fiel
 	}
 	return received(req), wire
 }
+
+// statusAndCode returns "403 AccessDenied" of an error; "" is no error.
+func statusAndCode(err error) string {
+	if e, ok := errors.AsType[*sigv4.Error](err); ok {
+		return strconv.Itoa(e.Status) + " " + e.Code
+	}
+	return code(err)
+}

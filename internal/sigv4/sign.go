@@ -3,7 +3,6 @@ package sigv4
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -47,8 +46,7 @@ func Sign(req *http.Request, c Credentials, p Payload, region string, now time.T
 	}
 	names := signedNames(h)
 	canonical := canonicalRequest{
-		method: req.Method, path: requestPath(req), query: req.URL.RawQuery, payload: p.contentSHA(), names: names,
-		header: func(dst []byte, name string) []byte { return appendOutgoing(dst, req, name) },
+		method: req.Method, path: requestPath(req), query: req.URL.RawQuery, payload: p.contentSHA(), names: names, out: req,
 	}
 	var room [4096]byte
 	text, ok := canonical.appendTo(room[:0])
@@ -186,5 +184,3 @@ func framedLength(p *Payload) (int64, error) {
 	}
 	return total, nil
 }
-
-var _ io.ReadCloser = (*frameBody)(nil)

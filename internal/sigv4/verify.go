@@ -25,6 +25,9 @@ func (a *Auth) Verify(r *Request, secret, region string, now time.Time) error {
 	if !a.signsAll(r) {
 		return errUnsignedHeaders()
 	}
+	if secret == "" {
+		return errMismatch() // anyone can sign with no secret
+	}
 	return a.checkSignature(r, secret)
 }
 
@@ -71,8 +74,7 @@ func (a *Auth) checkSignature(r *Request, secret string) error {
 		names = slices.Sorted(slices.Values(names))
 	}
 	c := canonicalRequest{
-		method: r.Method, path: r.Path, query: r.Query, payload: a.payloadHash, names: names,
-		header: func(dst []byte, name string) []byte { return appendHeader(dst, r, name) },
+		method: r.Method, path: r.Path, query: r.Query, payload: a.payloadHash, names: names, in: r,
 	}
 	s := newSigner(secret, a.timestamp, a.Region)
 	var room [4096]byte
