@@ -1,0 +1,101 @@
+package main
+
+import "time"
+
+// NOTE: Update etc/laketap.yml after changing a structure below; a test
+// compares the two.
+
+// Config is what laketap.yml, the environment and flags set.
+type Config struct {
+	Catalogs []UpstreamConfig `yaml:"catalogs"`
+	Catalog  CatalogConfig    `yaml:"catalog"`
+	Storage  StorageConfig    `yaml:"storage"`
+	Admin    AdminConfig      `yaml:"admin"`
+	Keys     []KeyConfig      `yaml:"keys"`
+	Cluster  ClusterConfig    `yaml:"cluster"`
+	Mode     string           `yaml:"mode"`
+	Data     string           `yaml:"data"`
+	Drain    time.Duration    `yaml:"drain"`
+	Log      LogConfig        `yaml:"log"`
+}
+
+// UpstreamConfig is a catalog behind us.
+type UpstreamConfig struct {
+	Name string `yaml:"name"`
+	URL  string `yaml:"url"`
+	CA   string `yaml:"ca"` // PEM file; "": the system's roots
+}
+
+// CatalogConfig is the catalog tap.
+type CatalogConfig struct {
+	Listen string `yaml:"listen"`
+}
+
+// StorageConfig is the storage tap and the stores behind it.
+type StorageConfig struct {
+	Listen    string         `yaml:"listen"`
+	Advertise string         `yaml:"advertise"` // "": the host of the catalog request
+	Region    string         `yaml:"region"`    // that engines are told to sign for
+	Domain    string         `yaml:"domain"`    // "": path style only
+	Origins   []OriginConfig `yaml:"origins"`
+	Authority string         `yaml:"authority"`
+	Roots     []string       `yaml:"roots"`
+	Write     bool           `yaml:"write"`
+}
+
+// OriginConfig is a store behind us.
+type OriginConfig struct {
+	Name        string   `yaml:"name"`
+	Endpoint    string   `yaml:"endpoint"` // "": AWS by region
+	Region      string   `yaml:"region"`   // "": us-east-1
+	PathStyle   bool     `yaml:"path_style"`
+	CA          string   `yaml:"ca"`
+	Buckets     []string `yaml:"buckets"`       // empty: all that no other origin names
+	AccessKeyID string   `yaml:"access_key_id"` // "": the AWS chain
+	SecretFile  string   `yaml:"secret_file"`
+}
+
+// AdminConfig is the admin API.
+type AdminConfig struct {
+	Listen string   `yaml:"listen"`
+	Hosts  []string `yaml:"hosts"` // names that it may be called by, besides localhost and IP addresses
+}
+
+// KeyConfig is a static key of the storage tap.
+type KeyConfig struct {
+	ID         string   `yaml:"id"`
+	SecretFile string   `yaml:"secret_file"`
+	Principal  string   `yaml:"principal"`
+	Prefixes   []string `yaml:"prefixes"`
+	Scope      string   `yaml:"scope"` // "" or "all"
+	Write      bool     `yaml:"write"`
+}
+
+// ClusterConfig is what nodes share.
+type ClusterConfig struct {
+	KeyFile string `yaml:"key_file"` // "": cluster.key under data, made on first start
+}
+
+// LogConfig is how the server tells what it does.
+type LogConfig struct {
+	Level  string `yaml:"level"`
+	Format string `yaml:"format"`
+}
+
+// NewConfig returns the defaults.
+func NewConfig() *Config {
+	return &Config{
+		Catalog: CatalogConfig{Listen: ":8181"},
+		Storage: StorageConfig{
+			Listen:    ":9191",
+			Region:    "us-east-1",
+			Origins:   []OriginConfig{{Name: "aws"}},
+			Authority: "upstream",
+		},
+		Admin: AdminConfig{Listen: "127.0.0.1:9292"},
+		Mode:  "accelerate",
+		Data:  "./laketap-data",
+		Drain: 30 * time.Second,
+		Log:   LogConfig{Level: "info", Format: "text"},
+	}
+}
