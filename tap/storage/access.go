@@ -1,0 +1,80 @@
+package storage
+
+import (
+	"strconv"
+
+	"github.com/laketap/laketap"
+	"github.com/laketap/laketap/tap"
+)
+
+// An answer is what a client gets: an origin's reply as it is, what Blocks
+// had, or a refusal.
+type answer struct {
+	status int
+	header []laketap.Field
+	length int64 // of the body; -1: unknown
+	body   laketap.Body
+	served laketap.Served
+	err    error  // why it is a refusal
+	drop   bool   // close the connection after it
+	after  func() // to do when it has been written, whatever became of it; nil is nothing
+}
+
+// record tells the recorder and the metrics of a request whose answer has
+// been written, or broke off with err after out bytes.
+func (s *Server) record(r *request, a *answer, out int64, err error) {
+	latency := s.opts.Now().Sub(r.at)
+	access := laketap.Access{
+		At: r.at, Latency: latency, RequestID: r.id, Tap: laketap.StorageTap, Op: noOperation,
+		Range: r.rng, Status: a.status, BytesIn: r.body.count.Load(), BytesOut: out, Served: a.served,
+	}
+	if r.op != nil {
+		access.Op = r.op.name
+	}
+	session := laketap.Engine{}
+	if r.who != nil {
+		session = r.who.engine()
+		access.Principal, access.Session = r.who.principal(), r.who.keyID
+	}
+	access.Engine = tap.EngineAtStorage(r.header("User-Agent"), session)
+	if r.bucket != "" {
+		access.Object = r.name()
+		s.tableOf(r, &access)
+	}
+	switch {
+	case a.err != nil:
+		access.Err = a.err.Error()
+	case err != nil:
+		access.Err = err.Error()
+	}
+	s.metrics.observe(&access)
+	s.opts.Recorder.Access(access)
+}
+
+// tableOf sets the table of an access: the one that its path belongs to, else
+// the session's own if the path lies in its scope. Engines use one key for
+// several tables, so the key alone says nothing.
+func (s *Server) tableOf(r *request, access *laketap.Access) {
+	if r.who == nil {
+		return // not believed: its path is only a claim
+	}
+	name := access.Object
+	if r.op.kind == kindList {
+		name.Key, _ = r.param("prefix")
+	}
+	if s.opts.Tables != nil {
+		if table, ok := s.opts.Tables.At(name); ok {
+			access.Catalog, access.Table, access.TableName = table.ID.Catalog, table.ID, table.Name
+			return
+		}
+	}
+	if own := r.who.session; own != nil {
+		access.Catalog = own.Catalog
+		if r.covered {
+			access.Table, access.TableName = own.Table, own.TableName
+		}
+	}
+}
+
+// statusClass is the status as a label: "2xx".
+func statusClass(status int) string { return strconv.Itoa(status/100) + "xx" }

@@ -1,0 +1,110 @@
+package storage
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/laketap/laketap"
+)
+
+// hopByHop headers concern one connection (RFC 9110 §7.6.1).
+const hopByHop = " connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade "
+
+// remade headers of a request are written anew for the origin, by us or by
+// signing.
+const remade = " host authorization date x-amz-date x-amz-content-sha256 x-amz-security-token x-amz-decoded-content-length" +
+	" x-amz-trailer content-length content-encoding expect "
+
+// private headers are about who forwarded what, or ask a server to take the
+// request for another one; no origin may see them.
+const private = " forwarded via x-real-ip x-http-method x-http-method-override x-method-override x-original-url x-rewrite-url "
+
+// forwardHeaders returns the header of the origin's request: every end-to-end
+// line of the client's.
+func forwardHeaders(r *request) http.Header {
+	out := make(http.Header, len(r.sig.Header))
+	named := connectionNamed(r.header("Connection"))
+	for _, f := range r.sig.Header {
+		lower := strings.ToLower(f.Name)
+		switch {
+		case listed(hopByHop, lower), listed(remade, lower), listed(private, lower), listed(named, lower),
+			strings.HasPrefix(lower, "x-forwarded-"), strings.HasPrefix(lower, "x-laketap-"):
+			continue
+		case lower == "idempotency-key", lower == "x-idempotency-key":
+			// Under its canonical name Go's transport would take it as leave
+			// to send a request twice.
+			out[lower] = append(out[lower], f.Value)
+			continue
+		}
+		out.Add(f.Name, f.Value)
+	}
+	if coding := withoutChunked(r.header("Content-Encoding")); coding != "" {
+		out.Set("Content-Encoding", coding)
+	}
+	if _, ok := out["User-Agent"]; !ok {
+		out["User-Agent"] = []string{""} // else Go would name itself
+	}
+	return out
+}
+
+// listed reports whether a name is in a list with spaces around each name.
+func listed(list, lower string) bool { return strings.Contains(list, " "+lower+" ") }
+
+// connectionNamed returns the headers that a Connection header declares
+// hop-by-hop, as a list. A client cannot so take an x-amz header out of the
+// request that it signed.
+func connectionNamed(connection string) string {
+	if connection == "" {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteByte(' ')
+	for name := range strings.SplitSeq(strings.ToLower(connection), ",") {
+		if name = strings.TrimSpace(name); !strings.HasPrefix(name, "x-amz-") {
+			b.WriteString(name + " ")
+		}
+	}
+	return b.String()
+}
+
+// withoutChunked removes the aws-chunked coding, which is framing and no part
+// of the object, and keeps the others.
+func withoutChunked(encoding string) string {
+	if encoding == "" {
+		return ""
+	}
+	var kept []string
+	for coding := range strings.SplitSeq(encoding, ",") {
+		if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "aws-chunked") {
+			kept = append(kept, coding)
+		}
+	}
+	return strings.Join(kept, ",")
+}
+
+// replyHeaders returns the header of an origin's reply as it goes to the
+// client: everything but what concerns the origin's connection, its length
+// (which the reply has) and Date. The date is ours, since clients set their
+// clock by it and it is our clock that judges their signatures.
+func replyHeaders(h http.Header) []laketap.Field {
+	fields := make([]laketap.Field, 0, len(h))
+	named := connectionNamed(h.Get("Connection"))
+	for name, values := range h {
+		lower := strings.ToLower(name)
+		switch {
+		case listed(hopByHop, lower), listed(named, lower), lower == "content-length", lower == "date",
+			lower == "alt-svc": // would lead around us
+			continue
+		case strings.HasPrefix(lower, "x-amz-"):
+			// Go respells names; clients such as boto3 take the name of a
+			// metadata entry as it is spelled, and S3 spells it small.
+			name = lower
+		case lower == "etag":
+			name = "ETag"
+		}
+		for _, v := range values {
+			fields = append(fields, laketap.Field{Name: name, Value: v})
+		}
+	}
+	return fields
+}

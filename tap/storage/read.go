@@ -1,0 +1,126 @@
+package storage
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"github.com/laketap/laketap"
+)
+
+// read answers GET and HEAD.
+func (s *Server) read(r *request) *answer {
+	if get, ok := plainGet(r); ok && r.covered {
+		return s.readObject(r, get)
+	}
+	ex := s.newExchange(s.base)
+	resp, err := s.send(ex, r, newOutgoing(ex.ctx, r, forwardHeaders(r)), emptyPayload(r.auth.Payload), nil)
+	if err != nil {
+		return originFault(r, ex, err).answer(r)
+	}
+	return answerOf(resp)
+}
+
+// readObject answers a plain read through Blocks. Trouble in there becomes
+// plain proxying: the origin is asked as if there were no cache.
+func (s *Server) readObject(r *request, get laketap.Get) *answer {
+	// A cache may fetch from a goroutine of its own, and go on after this
+	// request is over.
+	var failed atomic.Bool
+	fetch := func(ctx context.Context, get laketap.Get) (*laketap.Reply, error) {
+		reply, err := s.fetch(s.newExchange(ctx), r, get)
+		if err != nil {
+			failed.Store(true)
+		}
+		return reply, err
+	}
+	var reply *laketap.Reply
+	var err error
+	if s.opts.Blocks != nil {
+		reply, err = s.opts.Blocks.Get(s.base, get, fetch)
+	}
+	if s.opts.Blocks == nil || err != nil && !failed.Load() {
+		if err != nil {
+			s.metrics.bypassed.Inc()
+		}
+		reply, err = fetch(s.base, get)
+	}
+	if err != nil {
+		return errUnavailable.because(err.Error()).answer(r)
+	}
+	return &answer{status: reply.Status, header: reply.Header, length: reply.Length, body: reply.Body, served: reply.Served}
+}
+
+// fetch gets an object from the origin with the caller's credentials. What it
+// asks for is get, which need not be what the client asked for; everything
+// else is the client's.
+func (s *Server) fetch(ex *exchange, r *request, get laketap.Get) (*laketap.Reply, error) {
+	header := forwardHeaders(r)
+	// An object is its stored bytes: no store may pack them for one client
+	// and have them handed to another.
+	header.Del("Accept-Encoding")
+	set(header, "Range", formatRange(get.Range))
+	set(header, "If-Match", get.Cond.IfMatch)
+	set(header, "If-None-Match", get.Cond.IfNoneMatch)
+	req := newOutgoing(ex.ctx, r, header)
+	req.Method = http.MethodGet
+	if get.Head {
+		req.Method = http.MethodHead
+	}
+	resp, err := s.send(ex, r, req, emptyPayload(r.auth.Payload), nil)
+	if err != nil {
+		return nil, err
+	}
+	object := laketap.Object{ObjectName: get.Name, ETag: resp.Header.Get("ETag"), Size: resp.ContentLength}
+	if total := totalOf(resp.Header.Get("Content-Range")); resp.StatusCode == http.StatusPartialContent || total >= 0 {
+		object.Size = total
+	}
+	return &laketap.Reply{
+		Status: resp.StatusCode, Object: object, Header: replyHeaders(resp.Header), Length: resp.ContentLength,
+		Body: laketap.Body{Stream: resp.Body}, Served: laketap.FromOrigin,
+	}, nil
+}
+
+// set sets a header, or removes it if the value is empty.
+func set(h http.Header, name, value string) {
+	if value == "" {
+		h.Del(name)
+		return
+	}
+	h.Set(name, value)
+}
+
+// neutral headers do not change what a plain read answers. Every other header
+// makes the read one for the origin alone.
+const neutral = " accept accept-charset accept-encoding accept-language amz-sdk-invocation-id amz-sdk-request amz-sdk-retry authorization cache-control" +
+	" connection content-length content-type date dnt expect from keep-alive origin pragma priority referer te traceparent tracestate user-agent" +
+	" x-amz-content-sha256 x-amz-date x-amz-security-token x-amz-user-agent x-amzn-trace-id x-amz-checksum-mode x-amz-checksum-crc32" +
+	" if-match if-none-match range forwarded via x-real-ip x-forwarded-for x-forwarded-host x-forwarded-port x-forwarded-proto "
+
+// plainGet turns a read into a Get if that says all there is to say about it.
+// Checksum mode on a part does not: the checksum is the whole object's.
+func plainGet(r *request) (laketap.Get, bool) {
+	if r.op.kind != kindRead || len(r.op.marks) > 0 {
+		return laketap.Get{}, false
+	}
+	get := laketap.Get{Name: r.name(), Head: r.sig.Method == http.MethodHead, Range: r.rng}
+	for _, p := range r.params {
+		if p.name != "x-id" && !(r.auth.Presigned && strings.HasPrefix(p.name, "X-Amz-")) {
+			return laketap.Get{}, false
+		}
+	}
+	for _, f := range r.sig.Header {
+		switch lower := strings.ToLower(f.Name); {
+		case !listed(neutral, lower), listed(" range if-match if-none-match ", lower) && r.times(f.Name) > 1,
+			lower == "range" && !r.rng.Set,
+			lower == "x-amz-checksum-mode" && r.rng.Set:
+			return laketap.Get{}, false
+		case lower == "if-match":
+			get.Cond.IfMatch = f.Value
+		case lower == "if-none-match":
+			get.Cond.IfNoneMatch = f.Value
+		}
+	}
+	return get, true
+}

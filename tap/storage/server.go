@@ -1,0 +1,300 @@
+// Package storage is the S3 tap: it proves who signed a request, decides
+// whether it may be sent on, answers reads through Blocks, and forwards
+// everything else to the origin, signed again with the rights of the caller.
+// It refuses to have opinions about objects: bytes, statuses and headers pass
+// as the origin sent them. fasthttp stays in server.go and respond.go.
+package storage
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/laketap/laketap/internal/sigv4"
+)
+
+// copyBuffer is how much of a body is in memory on its way to a client.
+const copyBuffer = 64 << 10
+
+// A Server serves the S3 API.
+type Server struct {
+	opts    Options
+	log     *slog.Logger
+	ops     operations
+	auth    *authenticator
+	metrics *metrics
+	http    *fasthttp.Server
+	buffers sync.Pool
+
+	base   context.Context // of every origin call; ends with Shutdown
+	cancel context.CancelFunc
+
+	boot   [4]byte // begins every request id
+	number atomic.Uint32
+
+	mu sync.Mutex
+	ln *listener // nil until Serve
+}
+
+// New returns a server. It does nothing until [Server.Serve].
+func New(opts Options) (*Server, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{opts: opts, log: opts.Log, ops: newOperations(), auth: newAuthenticator(&opts)}
+	if s.metrics, err = newMetrics(opts.Registerer, s.ops); err != nil {
+		return nil, err
+	}
+	if _, err := io.ReadFull(opts.Rand, s.boot[:]); err != nil {
+		return nil, fmt.Errorf("read randomness: %w", err)
+	}
+	s.buffers.New = func() any { b := make([]byte, copyBuffer); return &b }
+	s.base, s.cancel = context.WithCancel(context.Background())
+	s.http = s.fasthttp()
+	return s, nil
+}
+
+// fasthttp configures the HTTP server: nothing decoded, nothing added, no
+// body gathered, and all of a head in one buffer.
+func (s *Server) fasthttp() *fasthttp.Server {
+	return &fasthttp.Server{
+		Handler:       s.handle,
+		ExpectHandler: s.expect,
+		ErrorHandler:  s.unreadable,
+		ConnState:     s.connState,
+
+		Concurrency:        s.opts.MaxConns,
+		ReadBufferSize:     s.opts.MaxHeader,
+		WriteBufferSize:    16 << 10, // a small object goes out in one write
+		ReadTimeout:        s.opts.HeaderTimeout,
+		WriteTimeout:       s.opts.StallTimeout, // begun again with every piece of a body
+		IdleTimeout:        s.opts.IdleTimeout,
+		MaxRequestBodySize: math.MaxInt, // bodies are streamed
+
+		StreamRequestBody:             true,
+		DisablePreParseMultipartForm:  true,
+		DisableHeaderNamesNormalizing: true,
+		NoDefaultServerHeader:         true,
+		NoDefaultContentType:          true,
+		SecureErrorLogMessage:         true,
+		CloseOnShutdown:               true,
+		Logger:                        quietLogger{s.log},
+	}
+}
+
+// Serve serves a listener until [Server.Shutdown]; it is called once.
+func (s *Server) Serve(ln net.Listener) error {
+	if err := refuseLoop(s.opts.Origins, ln.Addr()); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.ln = newListener(ln)
+	wrapped := s.ln
+	s.mu.Unlock()
+	return s.http.Serve(wrapped)
+}
+
+// Shutdown stops accepting and waits for the requests under way. When ctx
+// ends first, it breaks them off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.cancel()
+	err := s.http.ShutdownWithContext(ctx)
+	if err != nil {
+		s.cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.ln != nil {
+			s.ln.closeAll()
+		}
+	}
+	return err
+}
+
+func (s *Server) connState(c net.Conn, state fasthttp.ConnState) {
+	switch state {
+	case fasthttp.StateNew:
+		s.metrics.conns.Inc()
+	case fasthttp.StateClosed:
+		s.metrics.conns.Dec()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.ln.forget(c)
+	}
+}
+
+// expected is where the handler of an Expect leaves a request that it let in.
+type expected struct{}
+
+// expect decides about "Expect: 100-continue" before the client sends its
+// body: a request that is refused anyway is refused at once.
+func (s *Server) expect(ctx *fasthttp.RequestCtx) int {
+	r, err := s.receive(ctx)
+	if err != nil {
+		s.finish(ctx, r, asAPIError(err).answer(r))
+		return ctx.Response.StatusCode()
+	}
+	ctx.SetUserValue(expected{}, r)
+	return fasthttp.StatusContinue
+}
+
+// handle serves one request. A panic in it would end the process.
+func (s *Server) handle(ctx *fasthttp.RequestCtx) {
+	r, ok := ctx.UserValue(expected{}).(*request)
+	var err error
+	if !ok {
+		r, err = s.receive(ctx)
+	}
+	s.attachBody(ctx, r)
+	var a *answer
+	if err != nil {
+		a = asAPIError(err).answer(r)
+	} else {
+		a = s.serve(r)
+	}
+	s.finish(ctx, r, a)
+}
+
+// serve answers a request that may be sent on.
+func (s *Server) serve(r *request) (a *answer) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.log.Error("request panicked", "request_id", r.id, "op", r.op.name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			a = errInternal.because("panic").answer(r)
+			a.drop = true
+		}
+	}()
+	if r.sig.Method == http.MethodGet || r.sig.Method == http.MethodHead {
+		return s.read(r)
+	}
+	return s.change(r)
+}
+
+// receive copies a request out of fasthttp's buffers and decides about it.
+// The request is never nil.
+func (s *Server) receive(ctx *fasthttp.RequestCtx) (r *request, err error) {
+	h := &ctx.Request.Header
+	s.metrics.inFlight.Inc()
+	r = &request{
+		id: s.requestID(), at: s.opts.Now(), length: int64(h.ContentLength()), http10: !h.IsHTTP11(),
+		sig: sigv4.Request{Method: string(h.Method())}, body: &clientBody{},
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			s.log.Error("request panicked", "request_id", r.id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			err = errInternal.because("panic")
+		}
+	}()
+	if r.sig.Header, r.sig.Host, err = parseHead(string(h.RawHeaders())); err != nil {
+		return r, errBadRequest.because(err.Error())
+	}
+	return r, s.admit(r, string(h.RequestURI()))
+}
+
+// admit finds out what a request asks for, who asks, and whether it may.
+func (s *Server) admit(r *request, target string) error {
+	if e := r.header("Expect"); e != "" && !strings.EqualFold(e, "100-continue") {
+		return errExpectation
+	}
+	if err := r.locate(target, s.opts.Domain); err != nil {
+		return err
+	}
+	r.op, r.known = s.ops.classify(r)
+	r.rng, _ = parseRange(r.header("Range"))
+	auth, err := sigv4.Parse(&r.sig)
+	if err != nil {
+		return err
+	}
+	if s.looped(s.base, r, auth.AccessKeyID) {
+		return errLoop
+	}
+	who, err := s.auth.authenticate(auth, r)
+	if err != nil {
+		return err
+	}
+	r.auth, r.who = auth, who
+	return s.authorize(r)
+}
+
+// attachBody connects the request with its body, which fasthttp has only
+// after the client was told to continue.
+func (s *Server) attachBody(ctx *fasthttp.RequestCtx, r *request) {
+	r.body = &clientBody{conn: ctx.Conn(), stall: s.opts.StallTimeout, stream: ctx.RequestBodyStream(), left: r.length}
+	if r.length == lengthNone {
+		r.body.stream = nil
+	}
+}
+
+// finish writes the answer and sees to what is left of the request's body.
+func (s *Server) finish(ctx *fasthttp.RequestCtx, r *request, a *answer) {
+	if whole := r.body.detach(); !whole || r.body.stream == nil && r.length != lengthNone && r.length != 0 {
+		// fasthttp reads a little on and then closes; the client should
+		// neither use the connection again nor lose the answer.
+		a.drop = a.drop || r.length < 0 || r.length-r.body.count.Load() > maxDrain
+		if c, ok := ctx.Conn().(*politeConn); ok && a.drop {
+			c.unread.Store(true)
+		}
+	}
+	respond(ctx, r, a, &outgoing{
+		conn: ctx.Conn(), buffers: &s.buffers, stall: s.opts.StallTimeout,
+		done: func(written int64, err error) {
+			if a.after != nil {
+				a.after()
+			}
+			s.record(r, a, written, err)
+			s.metrics.inFlight.Dec()
+		},
+	})
+}
+
+// maxDrain is how much of an unread body fasthttp reads before it closes.
+const maxDrain = 256 << 10
+
+// unreadable answers what is no HTTP request.
+func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
+	s.metrics.inFlight.Inc()
+	r := &request{id: s.requestID(), at: s.opts.Now(), body: &clientBody{}, length: lengthNone}
+	e := errBadRequest
+	var small *fasthttp.ErrSmallBuffer
+	var timeout net.Error
+	switch {
+	case errors.As(err, &small):
+		e = errHeaderTooLarge
+	case errors.As(err, &timeout) && timeout.Timeout():
+		e = errRequestTimeout
+	}
+	if c, ok := ctx.Conn().(*politeConn); ok {
+		c.unread.Store(true)
+	}
+	s.finish(ctx, r, e.because(err.Error()).answer(r))
+}
+
+// requestID returns 16 hexadecimal digits that no other request has.
+func (s *Server) requestID() string {
+	var id [8]byte
+	copy(id[:], s.boot[:])
+	binary.BigEndian.PutUint32(id[4:], s.number.Add(1))
+	return strings.ToUpper(hex.EncodeToString(id[:]))
+}
+
+// quietLogger takes fasthttp's own lines, which are about single connections.
+type quietLogger struct{ log *slog.Logger }
+
+func (l quietLogger) Printf(format string, args ...any) {
+	l.log.Debug("http server", "text", fmt.Sprintf(format, args...))
+}
+
+var _ fasthttp.BodyWriterTo = (*outgoing)(nil)
