@@ -37,11 +37,25 @@ type Upstream struct {
 	Reason string `json:"reason,omitempty"` // why it is not ready
 	// Vends says whether the catalog vends storage credentials: yes, no, or
 	// unknown before the first table was loaded.
-	Vends     string           `json:"vends"`
-	Rewritten int64            `json:"rewritten"`         // tables whose engines were sent to the storage tap
-	Passed    int64            `json:"passed"`            // tables that were passed on byte for byte
-	Why       map[string]int64 `json:"why,omitempty"`     // reasons for passing on, counted
-	Problem   string           `json:"problem,omitempty"` // what keeps it from being proxied, and the fix
+	Vends     string `json:"vends"`
+	Rewritten int64  `json:"rewritten"` // answers that sent an engine to the storage tap
+	Passed    int64  `json:"passed"`    // answers with a table in them, passed on byte for byte
+	// LastPassed tells of the last of these, and what a person can do about it.
+	LastPassed *Passed `json:"last_passed,omitempty"`
+	// SignedFor names the service that clients signed requests to this catalog
+	// for; such a catalog cannot be proxied.
+	SignedFor string `json:"signed_for,omitempty"`
+	// DelegationRefused is when the catalog last refused the header that asks
+	// for credentials.
+	DelegationRefused time.Time `json:"delegation_refused,omitzero"`
+}
+
+// Passed is an answer that was passed on byte for byte.
+type Passed struct {
+	At     time.Time `json:"at"`
+	Table  string    `json:"table"`
+	Reason string    `json:"reason"`
+	Fix    string    `json:"fix"`
 }
 
 // An Origin is a store behind the server.
