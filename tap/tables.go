@@ -127,3 +127,11 @@ func (t *Tables) dropOldest() {
 	}
 	t.drop(oldest)
 }
+
+// Get returns a table by its identity.
+func (t *Tables) Get(id laketap.TableID) (Table, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	table, ok := t.byID[id]
+	return table, ok
+}

@@ -1,0 +1,272 @@
+package catalog
+
+import (
+	"context"
+	"encoding/base32"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"strconv"
+	"strings"
+
+	"github.com/laketap/laketap"
+	"github.com/laketap/laketap/tap"
+)
+
+// requestIDHeader tells a client the id that its request has in our records.
+const requestIDHeader = "X-Laketap-Request-Id"
+
+// captureMax bounds what is kept of a request's body to learn from.
+const captureMax = 8 << 20
+
+// An exchange is one request and its answer. It is the transport of its own
+// reverse proxy, so that requests of our own (a load repeated without our
+// header) happen where answers are edited.
+type exchange struct {
+	h      *Handler
+	in     *http.Request
+	w      *writer
+	up     *upstream // nil: none is named
+	route  route
+	path   string // raw, below the upstream
+	query  string // raw
+	hasQ   bool
+	prefix string // "/name" if the client named the upstream
+	claim  string // the principal, not yet believed
+	sent   *capture
+	access laketap.Access
+}
+
+func (h *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
+	h.metrics.inFlight.Inc()
+	x := &exchange{h: h, in: r, w: &writer{ResponseWriter: w}, route: route{op: opUnknown}}
+	x.access = laketap.Access{
+		At: h.opts.Now(), RequestID: h.newID(), Tap: laketap.CatalogTap,
+		Engine: tap.EngineAtCatalog(r.UserAgent(), r.Header.Get("X-Client-Version")),
+	}
+	path, query, hasQuery := target(r)
+	up, below, named, ok := h.route(path)
+	if !ok {
+		return x
+	}
+	x.up, x.path, x.query, x.hasQ = up, below, query, hasQuery
+	if named {
+		x.prefix = "/" + up.name
+	}
+	x.route = parseRoute(r.Method, below)
+	x.claim = h.principalOf(up.name, r.Header)
+	x.access.Catalog = up.name
+	if x.route.table != "" {
+		x.setName(x.route.table)
+	}
+	return x
+}
+
+// setName says which table the request is about, and finds its identity if
+// that is known.
+func (x *exchange) setName(table string) {
+	x.route.table = table
+	x.access.TableName = x.nameOf(x.route.namespace, table)
+	x.access.Table, _ = x.h.ids.of(x.key(x.access.TableName))
+}
+
+func (x *exchange) nameOf(namespace, table string) string {
+	separator, _ := x.up.told()
+	return dotted(namespace, table, separator)
+}
+
+func (x *exchange) key(name string) idKey { return idKey{x.up.name, x.route.prefix, name} }
+
+// newID makes a request id; requests are served even without randomness.
+func (h *Handler) newID() string {
+	var b [10]byte
+	if _, err := io.ReadFull(h.opts.Rand, b[:]); err != nil {
+		return "unknown"
+	}
+	return base32.StdEncoding.EncodeToString(b[:])
+}
+
+func (x *exchange) serve() {
+	if x.up == nil {
+		x.refuse(refusal{http.StatusNotFound, "NotFoundException",
+			"no catalog of that name: begin the path with one of " + x.h.catalogNames()})
+		return
+	}
+	r := x.in
+	if mutates(r.Method) {
+		// A mutation that was sent is left to finish when its client leaves,
+		// so that its outcome is known and nothing upstream is cut short.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), x.h.opts.MutationTimeout)
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
+	if r.Body != nil {
+		x.sent = &capture{ReadCloser: r.Body, limit: x.captureLimit()}
+		r = r.WithContext(r.Context()) // a copy: the server's own stays as it is
+		r.Body = x.sent
+	}
+	if x.route.op == opMetrics && x.swallows() {
+		x.swallow(r)
+		return
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:      x.rewrite,
+		Transport:    x,
+		ErrorHandler: x.fail,
+		BufferPool:   x.h.buffers,
+		ErrorLog:     slog.NewLogLogger(x.h.log.Handler(), slog.LevelDebug),
+	}
+	proxy.ServeHTTP(x.w, r)
+}
+
+// captureLimit is how much of the request's body is needed to learn from it.
+func (x *exchange) captureLimit() int {
+	switch x.route.op {
+	case opMetrics:
+		return reportMax
+	case opToken:
+		return tokenMax
+	case opCreateTable, opRegister, opRename, opTransaction:
+		return captureMax
+	}
+	return 0
+}
+
+// rewrite turns the request to the upstream. The path, the query and every
+// header but those that end at a hop stay as they came.
+func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
+	pr.Out.URL = x.up.at(x.path, x.query, x.hasQ)
+	pr.Out.Host = ""
+	// Go's transport sends a request without a body again over a new
+	// connection if the old one breaks and the request carries this header.
+	// It looks it up by the canonical name, so under another it does not see
+	// it; on the wire case means nothing.
+	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
+		if values, ok := pr.Out.Header[name]; ok {
+			delete(pr.Out.Header, name)
+			pr.Out.Header[strings.ToLower(name)] = values
+		}
+	}
+}
+
+// RoundTrip carries the request to the upstream and edits the answer where
+// its operation asks for it.
+func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := x.carry(req)
+	if err != nil {
+		return nil, err
+	}
+	if service, signed := signedService(x.in.Header.Get("Authorization")); signed &&
+		(resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusUnauthorized) {
+		x.up.note(func(s *UpstreamStatus) { s.SignedFor = service })
+		x.explain(resp, explainSigned(resp.StatusCode, x.up, service))
+	}
+	resp.Header.Set(requestIDHeader, x.access.RequestID)
+	return resp, nil
+}
+
+func (x *exchange) carry(req *http.Request) (*http.Response, error) {
+	switch x.route.op {
+	case opConfig:
+		return x.config(req)
+	case opToken:
+		return x.token(req)
+	case opLoadTable:
+		return x.load(req)
+	case opCreateTable, opRegister:
+		return x.create(req)
+	case opCredentials, opPlan, opFetchPlan:
+		return x.credentials(req)
+	case opUpdateTable, opDropTable, opUnregister, opRename, opTransaction:
+		return x.change(req)
+	case opMetrics:
+		return x.report(req)
+	}
+	return x.send(req)
+}
+
+// send carries a request as it is.
+func (x *exchange) send(req *http.Request) (*http.Response, error) {
+	return x.up.transport.RoundTrip(req)
+}
+
+// explain replaces an answer by a refusal of ours with the same status.
+func (x *exchange) explain(resp *http.Response, r refusal) {
+	discard(resp)
+	replace(resp, r.body(x.access.RequestID))
+	resp.Header.Set("Content-Type", "application/json")
+	x.access.Err = r.message
+}
+
+// fail answers when the upstream did not.
+func (x *exchange) fail(_ http.ResponseWriter, _ *http.Request, err error) {
+	x.h.log.DebugContext(x.in.Context(), "upstream gave no answer",
+		"catalog", x.up.name, "op", x.route.op, "request_id", x.access.RequestID, "err", err)
+	if x.in.Context().Err() != nil && !mutates(x.in.Method) {
+		x.access.Err = "client left"
+		panic(http.ErrAbortHandler) // anything written would look like an answer
+	}
+	x.refuse(refusalFor(x.in.Method, x.up, err))
+}
+
+func (x *exchange) refuse(r refusal) {
+	x.access.Served = laketap.FromTap
+	x.access.Err = r.message
+	x.w.Header().Set(requestIDHeader, x.access.RequestID)
+	r.write(x.w, x.in.Method, x.access.RequestID)
+}
+
+// done records the request, now that its answer has been written.
+func (x *exchange) done() {
+	a := &x.access
+	a.Op, a.Status, a.BytesOut = x.route.op, x.w.status, x.w.bytes
+	a.Latency = x.h.opts.Now().Sub(a.At)
+	if x.sent != nil {
+		a.BytesIn = x.sent.count()
+	}
+	if x.w.err != nil && a.Err == "" {
+		a.Err = "client left"
+	}
+	if a.Served == laketap.FromOrigin && (a.Status/100 == 2 || a.Status == http.StatusNotModified) {
+		a.Principal = x.claim
+	}
+	m := x.h.metrics
+	m.inFlight.Dec()
+	m.requests.WithLabelValues(a.Catalog, a.Op, class(a.Status)).Inc()
+	m.latency.WithLabelValues(a.Op).Observe(a.Latency.Seconds())
+	x.h.opts.Recorder.Access(*a)
+}
+
+// endpoint is the address of the storage tap for this client, with the slash
+// at its end that ClickHouse needs. "" if there is none to give.
+func (x *exchange) endpoint() string {
+	o := x.h.opts
+	if o.Advertise != "" {
+		return strings.TrimRight(o.Advertise, "/") + "/"
+	}
+	host := x.in.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.Trim(host, "[]")
+	if host == "" {
+		return ""
+	}
+	scheme := "http"
+	if o.StorageTLS {
+		scheme = "https"
+	}
+	return fmt.Sprintf("%s://%s/", scheme, net.JoinHostPort(host, strconv.Itoa(o.StoragePort)))
+}
+
+// ours is the URL at which the client reaches the upstream through us.
+func (x *exchange) ours() string {
+	scheme := "http"
+	if x.in.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + x.in.Host + x.prefix
+}

@@ -1,0 +1,291 @@
+package catalog
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/laketap/laketap"
+	"github.com/laketap/laketap/tap"
+)
+
+const (
+	delegationHeader = "X-Iceberg-Access-Delegation"
+	vendedKeys       = "vended-credentials"
+	// refusalKept is how long an upstream is not asked again for what it
+	// refused or does not have.
+	refusalKept = 5 * time.Minute
+	// askTimeout bounds requests of our own within another.
+	askTimeout = 10 * time.Second
+)
+
+// load carries a LoadTable.
+func (x *exchange) load(req *http.Request) (*http.Response, error) {
+	acceptGzip(req.Header)
+	added := x.askForKeys(req)
+	cond := translate(req.Header, x.h.opts.Keys, x.claim, x.variant(req), x.access.At)
+	cond.set(req.Header)
+	resp, err := x.send(req)
+	if err != nil {
+		return nil, err
+	}
+	if added && refusesHeader(resp.StatusCode) {
+		var repeated bool
+		if resp, req, repeated = x.plainly(req, resp, cond); repeated {
+			added = false
+		}
+	}
+	switch resp.StatusCode {
+	case http.StatusNotModified:
+		cond.answer(resp.Header)
+		return resp, nil
+	case http.StatusOK:
+	default:
+		return resp, nil
+	}
+	why, err := x.editTable(resp, req, nil)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" && added {
+		// With our header the upstream may have left out what the client
+		// would have got without (remote signing), so that is what it gets.
+		x.up.remember(x.loadMemo(), x.access.At.Add(refusalKept), x.access.At)
+		resp, _, _ = x.plainly(req, resp, cond)
+	}
+	return resp, nil
+}
+
+// askForKeys adds the header that asks the upstream to vend credentials, if
+// the client has none of its own and the upstream did not refuse it lately.
+func (x *exchange) askForKeys(req *http.Request) (added bool) {
+	now := x.access.At
+	if len(req.Header.Values(delegationHeader)) > 0 || x.up.remembers(delegationHeader, now) ||
+		x.up.remembers(x.loadMemo(), now) || x.up.remembers(x.loadMemo()+" "+x.claim, now) {
+		return false
+	}
+	req.Header.Set(delegationHeader, vendedKeys)
+	return true
+}
+
+func (x *exchange) loadMemo() string { return "load " + x.path }
+
+// refusesHeader reports whether a status may mean that the upstream does not
+// like a header of ours; 401 and 404 and the like never do.
+func refusesHeader(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+		http.StatusInternalServerError, http.StatusNotImplemented:
+		return true
+	}
+	return false
+}
+
+// plainly repeats a load without the header that we had added. If that brings
+// no answer, the first one stands.
+func (x *exchange) plainly(req *http.Request, first *http.Response, cond condition) (*http.Response, *http.Request, bool) {
+	again := req.Clone(req.Context())
+	again.Header.Del(delegationHeader)
+	cond.foreign().set(again.Header)
+	x.h.metrics.repeated.Inc()
+	second, err := x.send(again)
+	if err != nil {
+		return first, req, false
+	}
+	discard(first)
+	if refused := first.StatusCode; refused != http.StatusOK && second.StatusCode < http.StatusBadRequest {
+		what := delegationHeader
+		if refused == http.StatusForbidden { // this caller, this table
+			what = x.loadMemo() + " " + x.claim
+		}
+		x.up.remember(what, x.access.At.Add(refusalKept), x.access.At)
+		x.up.note(func(s *UpstreamStatus) { s.DelegationRefused = x.access.At })
+	}
+	return second, again, true
+}
+
+// create carries a CreateTable or Register. Only the client's own delegation
+// header goes; if the answer has no credentials, the upstream is asked for
+// them by a request that changes nothing.
+func (x *exchange) create(req *http.Request) (*http.Response, error) {
+	acceptGzip(req.Header)
+	resp, err := x.send(req)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return resp, err
+	}
+	staged := false
+	if body, ok := x.sent.body(x.in.ContentLength); ok {
+		if o, ok := parseObject(body); ok {
+			if name, ok := o.text("name"); ok {
+				x.setName(name)
+			}
+			value, _ := o.get("stage-create")
+			staged = string(value) == "true"
+		}
+	}
+	ask := x.askCredentials
+	if staged || x.route.table == "" {
+		ask = nil
+	}
+	if _, err := x.editTable(resp, req, ask); err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// editTable leads an answer with a table in it to the storage tap. why is
+// empty if it did; else resp is as it came. ask may get credentials that the
+// answer lacks.
+func (x *exchange) editTable(resp *http.Response, req *http.Request, ask func(*http.Request) []credential) (reason, error) {
+	body, why, err := x.read(resp)
+	if err != nil {
+		return "", err
+	}
+	var l loaded
+	if why == "" {
+		var ok bool
+		if l, ok = readLoaded(body); !ok {
+			why = notATable
+		}
+	}
+	var g grant
+	if why == "" {
+		_, storage := x.up.told()
+		g, why = x.h.judge(l, storage)
+		if why == noAuthority && ask != nil {
+			if more := ask(req); more != nil {
+				l.credentials = more
+				g, why = x.h.judge(l, storage)
+			}
+		}
+	}
+	var edited []byte
+	if why == "" {
+		g.refresh = x.refreshOf(l, g)
+		id := x.h.tableID(x.up, x.route, l)
+		if values, ok := x.vend(g, id, ""); ok {
+			edited = leadTable(l, g, values)
+			x.access.Table = id
+		} else {
+			why = trouble
+		}
+	}
+	x.count(why)
+	if why != "" {
+		x.learnLater(body, l)
+		return why, nil
+	}
+	// Learned before the answer is sent: the engine's first S3 request follows.
+	x.h.see(x.up, x.route, x.access.TableName, l, &g, x.access.At)
+	etag := resp.Header.Get("ETag")
+	replace(resp, edited)
+	x.keepPrivate(resp)
+	x.sealTag(resp, etag, x.variant(req), g.expires)
+	return "", nil
+}
+
+// refreshOf says where engines renew keys: only where the upstream lets them,
+// and only if there are keys of the upstream's to renew.
+func (x *exchange) refreshOf(l loaded, g grant) string {
+	if len(g.upstream) == 0 {
+		return ""
+	}
+	for _, c := range append([]credential{{config: l.config}}, l.credentials...) {
+		if refresh := refreshIn(c.config, x.up.url(), x.ours()); refresh != "" {
+			return refresh
+		}
+	}
+	return ""
+}
+
+// vend makes the session for a table and what leads an engine to it.
+func (x *exchange) vend(g grant, id laketap.TableID, plan string) ([]pair, bool) {
+	endpoint := x.endpoint()
+	if endpoint == "" {
+		return nil, false
+	}
+	keys, err := x.h.opts.Keys.Vend(tap.Session{
+		Catalog: x.up.name, Table: id, TableName: x.access.TableName,
+		Engine: x.access.Engine, Principal: x.claim, Plan: plan,
+		Origin: g.origin.Name, Scope: g.scope, Upstream: g.upstream, Write: g.write,
+		Issued: x.access.At, Expires: g.expires,
+	}, x.h.opts.Rand)
+	if err != nil {
+		x.h.log.ErrorContext(x.in.Context(), "session key could not be made", "request_id", x.access.RequestID, "err", err)
+		return nil, false
+	}
+	return storageConfig(endpoint, x.h.opts.Region, keys, rowOf(x.access.Engine)), true
+}
+
+// variant names what an edited answer depends on beside table and principal.
+func (x *exchange) variant(req *http.Request) string {
+	a := x.h.opts.Authority
+	parts := []string{
+		x.query, rowOf(x.access.Engine).engine, strings.Join(req.Header.Values(delegationHeader), ","),
+		x.endpoint(), x.h.opts.Region, a.Mode,
+	}
+	if a.Write {
+		parts = append(parts, "write")
+	}
+	return variantOf(append(parts, a.Roots...)...)
+}
+
+// sealTag gives an edited answer an ETag of ours, if the upstream gave it one.
+func (x *exchange) sealTag(resp *http.Response, etag, variant string, expires time.Time) {
+	if etag == "" {
+		return
+	}
+	t := tag{ETag: etag, Variant: variant, Principal: x.claim}
+	if !expires.IsZero() {
+		t.Expires = expires.Unix()
+	}
+	if sealed, err := t.seal(x.h.opts.Keys, x.h.opts.Rand); err == nil {
+		resp.Header.Set("ETag", sealed)
+	}
+}
+
+// keepPrivate keeps intermediaries from storing an answer with keys in it.
+func (x *exchange) keepPrivate(resp *http.Response) {
+	if resp.Header.Get("Cache-Control") == "" {
+		resp.Header.Set("Cache-Control", "no-store")
+	}
+}
+
+// count notes what became of an answer with a table in it.
+func (x *exchange) count(why reason) {
+	outcome := string(why)
+	if why == "" {
+		outcome = "edited"
+	}
+	x.h.metrics.answers.WithLabelValues(x.up.name, outcome).Inc()
+	x.up.note(func(s *UpstreamStatus) {
+		if why == "" {
+			s.Edited++
+			return
+		}
+		s.Passed++
+		s.LastReason, s.LastFix = string(why), reasons[why]
+		s.LastTable, s.LastPassed = x.access.TableName, x.access.At
+	})
+}
+
+// ask makes a GET of our own, with what the client showed.
+func (x *exchange) ask(ctx context.Context, path, query string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, x.up.url(), http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.URL = x.up.at(path, query, query != "")
+	req.Header = x.in.Header.Clone()
+	for _, name := range []string{
+		"Content-Type", "Content-Length", "Content-Encoding", "Idempotency-Key", "X-Idempotency-Key", "Expect",
+		"If-None-Match", "If-Match", "If-Modified-Since", "If-Unmodified-Since", "Range", "Accept-Encoding",
+		"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+		"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", delegationHeader,
+	} {
+		req.Header.Del(name)
+	}
+	return x.send(req)
+}
