@@ -66,6 +66,30 @@ func (c *Catalog) apply(base staged, one change, again bool) (table.Metadata, er
 	return next, nil
 }
 
+// broken says, by type of requirement, what it means that it does not hold.
+func broken(requirement string) string {
+	switch requirement {
+	case "assert-create":
+		return "table already exists"
+	case "assert-table-uuid":
+		return "UUID does not match"
+	case "assert-ref-snapshot-id":
+		return "branch or tag has changed"
+	case "assert-last-assigned-field-id":
+		return "last assigned field id changed"
+	case "assert-current-schema-id":
+		return "current schema changed"
+	case "assert-last-assigned-partition-id":
+		return "last assigned partition id changed"
+	case "assert-default-spec-id":
+		return "default partition spec changed"
+	case "assert-default-sort-order-id":
+		return "default sort order changed"
+	default:
+		return requirement
+	}
+}
+
 // require checks what the client expects of the table. A table that is not
 // there can only be created.
 func require(base table.Metadata, one change) error {
@@ -78,7 +102,7 @@ func require(base table.Metadata, one change) error {
 	}
 	for _, requirement := range one.requirements {
 		if err := requirement.Validate(base); err != nil {
-			return commitFailed("table %s: %v", one.id, err)
+			return commitFailed("Requirement failed: %s (table %s: %v)", broken(requirement.GetType()), one.id, err)
 		}
 	}
 	return nil

@@ -214,7 +214,7 @@ func (c *Catalog) swapAll(ctx context.Context, all []staged) error {
 func (c *Catalog) insertStaged(ctx context.Context, tx *sql.Tx, one staged) error {
 	err := c.insert(ctx, tx, one.id, one.to)
 	if known, ok := errors.AsType[*apiError](err); ok && known.status == http.StatusConflict {
-		return commitFailed("requirement failed: table %s already exists", one.id)
+		return commitFailed("Requirement failed: table already exists: %s", one.id)
 	}
 	return err
 }

@@ -41,7 +41,7 @@ func (c *Catalog) createTable(r *request) (reply, error) {
 	}
 	if _, taken, err := find(r.Context(), c.db, id); err != nil || taken {
 		if err == nil {
-			err = alreadyExists("table " + id.String())
+			err = tableExists(id)
 		}
 		return reply{}, err
 	}

@@ -5,7 +5,8 @@ import (
 	"net/http"
 )
 
-// apiError is an answer in the protocol's error form.
+// apiError is an answer in the protocol's error form. Messages say what
+// Iceberg's own catalogs say: people search for them, and its tests read them.
 type apiError struct {
 	status  int
 	kind    string
@@ -32,20 +33,24 @@ func badRequest(format string, args ...any) error {
 }
 
 func noSuchNamespace(ns namespace) error {
-	return &apiError{http.StatusNotFound, "NoSuchNamespaceException", "namespace does not exist: " + ns.String()}
+	return &apiError{http.StatusNotFound, "NoSuchNamespaceException", "Namespace does not exist: " + ns.String()}
 }
 
 func noSuchTable(id identifier) error {
-	return &apiError{http.StatusNotFound, "NoSuchTableException", "table does not exist: " + id.String()}
+	return &apiError{http.StatusNotFound, "NoSuchTableException", "Table does not exist: " + id.String()}
 }
 
-func alreadyExists(what string) error {
-	return &apiError{http.StatusConflict, "AlreadyExistsException", "already exists: " + what}
+func namespaceExists(ns namespace) error {
+	return &apiError{http.StatusConflict, "AlreadyExistsException", "Namespace already exists: " + ns.String()}
+}
+
+func tableExists(id identifier) error {
+	return &apiError{http.StatusConflict, "AlreadyExistsException", "Table already exists: " + id.String()}
 }
 
 func namespaceNotEmpty(ns namespace, what string) error {
 	return &apiError{http.StatusConflict, "NamespaceNotEmptyException",
-		fmt.Sprintf("namespace %s still holds %s: drop them first", ns, what)}
+		fmt.Sprintf("Namespace %s is not empty: drop its %s first", ns, what)}
 }
 
 func commitFailed(format string, args ...any) error {

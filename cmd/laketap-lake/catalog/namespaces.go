@@ -82,7 +82,7 @@ func (c *Catalog) createNamespace(r *request) (reply, error) {
 			return fmt.Errorf("create namespace %s: %w", body.Namespace, err)
 		}
 		if changed == 0 {
-			return alreadyExists("namespace " + body.Namespace.String())
+			return namespaceExists(body.Namespace)
 		}
 		return nil
 	})

@@ -50,7 +50,7 @@ func (c *Catalog) insert(ctx context.Context, tx *sql.Tx, id identifier, p point
 		return fmt.Errorf("add table %s: %w", id, err)
 	}
 	if changed == 0 {
-		return alreadyExists("table " + id.String())
+		return tableExists(id)
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func (c *Catalog) renameTable(r *request) (reply, error) {
 		}
 		if _, taken, err := find(ctx, tx, body.Destination); err != nil || taken {
 			if err == nil {
-				err = alreadyExists("table " + body.Destination.String())
+				err = tableExists(body.Destination)
 			}
 			return err
 		}
