@@ -36,6 +36,10 @@ race: ## Unit tests of all modules under the race detector
 lint: ## The linter over all modules
 	@tools/lint
 
+.PHONY: fmt
+fmt: ## Format all modules
+	@tools/lint fmt
+
 .PHONY: fuzz
 fuzz: ## Fuzz every target for FUZZTIME (5s) each
 	@tools/fuzz $(or $(FUZZTIME),5s)

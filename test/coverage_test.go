@@ -1,0 +1,93 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/laketap/laketap/test/lake"
+	"github.com/laketap/laketap/test/laketap"
+)
+
+// methods says how each S3 action goes over the wire.
+var methods = map[string]string{
+	"AbortMultipartUpload":    "DELETE",
+	"CompleteMultipartUpload": "POST",
+	"CopyObject":              "PUT",
+	"CreateMultipartUpload":   "POST",
+	"DeleteObject":            "DELETE",
+	"DeleteObjects":           "POST",
+	"GetBucketLocation":       "GET",
+	"GetObject":               "GET",
+	"HeadBucket":              "HEAD",
+	"HeadObject":              "HEAD",
+	"ListObjects":             "GET",
+	"ListObjectsV2":           "GET",
+	"ListParts":               "GET",
+	"PutObject":               "PUT",
+	"UploadPart":              "PUT",
+	"UploadPartCopy":          "PUT",
+}
+
+// checkCoverage checks that everything that reached the lake's store is an
+// access of the storage tap, and that each access says whose it is.
+func checkCoverage(t *testing.T, l *lake.Lake, s *laketap.Server) {
+	t.Helper()
+	var arrived, seen []string
+	for _, r := range l.Requests(t) {
+		if r.Kind != "s3" {
+			continue
+		}
+		path, err := url.PathUnescape(r.Path)
+		if err != nil {
+			t.Errorf("the lake was asked for %q: %v", r.Path, err)
+		}
+		arrived = append(arrived, fmt.Sprintf("%s %s %s", r.Method, path, r.Range))
+	}
+	byEngine := map[string]int{}
+	for _, a := range s.Accesses(t) {
+		checkAccess(t, a)
+		byEngine[a.Tap+" "+a.Engine]++
+		if a.Tap == "storage" && a.Object != nil {
+			seen = append(seen, fmt.Sprintf("%s /%s/%s %s", methods[a.Op], a.Object.Bucket, a.Object.Key, a.Range))
+		}
+	}
+	slices.Sort(arrived)
+	slices.Sort(seen)
+	if diff := cmp.Diff(arrived, seen); diff != "" {
+		t.Errorf("requests (-at the store +at the storage tap):\n%.4000s", diff)
+	}
+	t.Logf("%d requests at the store; accesses by tap and engine: %v", len(arrived), byEngine)
+	for _, engine := range []string{"duckdb", "pyiceberg", "spark"} {
+		if byEngine["catalog "+engine] == 0 || byEngine["storage "+engine] == 0 {
+			t.Errorf("no access of %s at one of the taps", engine)
+		}
+	}
+}
+
+// tableless are catalog operations that concern no table, or none yet.
+var tableless = []string{
+	"getConfig", "listNamespaces", "createNamespace", "loadNamespaceMetadata", "namespaceExists",
+	"dropNamespace", "updateProperties", "listTables", "listViews", "commitTransaction",
+}
+
+// checkAccess checks that an access says which engine and which table.
+func checkAccess(t *testing.T, a laketap.Access) {
+	t.Helper()
+	if a.Engine == "" || a.Engine == "unknown" {
+		t.Errorf("access %d (%s %s) has no engine", a.Seq, a.Tap, a.Op)
+	}
+	if a.Tap == "catalog" && slices.Contains(tableless, a.Op) {
+		return
+	}
+	if a.Table == "" && a.Status < 400 {
+		key := ""
+		if a.Object != nil {
+			key = a.Object.Key
+		}
+		t.Errorf("access %d (%s %s %s by %s) has no table", a.Seq, a.Tap, a.Op, key, a.Engine)
+	}
+}

@@ -1,0 +1,84 @@
+"""Speaks with the test harness: one JSON step a line in, one answer a line out.
+
+A step is {"run": text} for the engine's own language, or {"read": {...}} for a
+read that every engine can do. An answer is {"columns": [...], "rows": [...]},
+or {"error": text}. Values are spelled the same whatever the engine, so that
+answers can be compared as text.
+"""
+
+import datetime
+import decimal
+import json
+import os
+import sys
+import traceback
+
+import pyarrow as pa
+
+CATALOG = "lk"  # what the engines call the catalog
+
+
+def serve(run, read):
+    """Answers steps until the input ends. run and read return an Arrow table or None."""
+    # Engines print; what they print must not get between the answers.
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    print(json.dumps({"ready": True}), file=answers)
+    for line in sys.stdin:
+        step = json.loads(line)
+        try:
+            table = read(step["read"]) if "read" in step else run(step["run"])
+            answer = spell(table)
+        except Exception as error:
+            traceback.print_exc()
+            answer = {"error": f"{type(error).__name__}: {error}"[:2000]}
+        print(json.dumps(answer), file=answers)
+
+
+def spell(table):
+    """Spells an Arrow table, or nothing, as an answer."""
+    if table is None:
+        return {"columns": [], "rows": []}
+    fields = [
+        pa.field(f.name, pa.timestamp("us", f.type.tz)) if pa.types.is_timestamp(f.type) else f
+        for f in table.schema
+    ]
+    table = table.cast(pa.schema(fields))
+    columns = [column.to_pylist() for column in table.columns]
+    rows = [[value(v) for v in row] for row in zip(*columns)]
+    return {"columns": table.schema.names, "rows": rows}
+
+
+def value(v):
+    """Spells one value: what JSON has no word for becomes text."""
+    if v is None or isinstance(v, (bool, int, str)):
+        return v
+    if isinstance(v, float):
+        return v if v == v and v not in (float("inf"), float("-inf")) else str(v)
+    if isinstance(v, decimal.Decimal):
+        return format(v, "f")
+    if isinstance(v, datetime.datetime):
+        if v.tzinfo is not None:
+            return v.astimezone(datetime.timezone.utc).replace(tzinfo=None).isoformat() + "Z"
+        return v.isoformat()
+    if isinstance(v, (datetime.date, datetime.time)):
+        return v.isoformat()
+    if isinstance(v, bytes):
+        return v.hex()
+    if isinstance(v, dict):
+        return {k: value(x) for k, x in v.items()}
+    if isinstance(v, (list, tuple)):
+        return [value(x) for x in v]
+    return str(v)
+
+
+def select(read, name, version):
+    """Writes a read as SQL; version formats the clause for a snapshot."""
+    sql = f"select {read.get('columns') or '*'} from {CATALOG}.{name}"
+    if read.get("snapshot"):
+        sql += " " + version.format(read["snapshot"])
+    if read.get("where"):
+        sql += f" where {read['where']}"
+    if read.get("order"):
+        sql += f" order by {read['order']}"
+    return sql

@@ -1,0 +1,221 @@
+// Package laketap starts the product's server for a test and reads its admin
+// API, knowing of it only what its documentation says.
+package laketap
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/laketap/laketap/test/lake"
+	"github.com/laketap/laketap/test/process"
+)
+
+// startTime is how long the server may take to answer on a busy machine.
+const startTime = 20 * time.Second
+
+// A Config is laketap.yml, as far as tests set it; JSON is YAML too.
+type Config struct {
+	Catalogs []Catalog      `json:"catalogs"`
+	Catalog  map[string]any `json:"catalog"`
+	Storage  Storage        `json:"storage"`
+	Admin    map[string]any `json:"admin"`
+	Keys     []Key          `json:"keys,omitempty"`
+	Data     string         `json:"data"`
+	Drain    string         `json:"drain,omitempty"`
+	Log      map[string]any `json:"log"`
+}
+
+// A Catalog is an upstream.
+type Catalog struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+// Storage is the section of the storage tap.
+type Storage struct {
+	Listen    string   `json:"listen"`
+	Origins   []Origin `json:"origins"`
+	Authority string   `json:"authority,omitempty"`
+	Roots     []string `json:"roots,omitempty"`
+	Write     bool     `json:"write,omitempty"`
+}
+
+// An Origin is a store behind the storage tap.
+type Origin struct {
+	Name        string `json:"name"`
+	Endpoint    string `json:"endpoint"`
+	Region      string `json:"region"`
+	PathStyle   bool   `json:"path_style"`
+	AccessKeyID string `json:"access_key_id,omitempty"`
+	SecretFile  string `json:"secret_file,omitempty"`
+}
+
+// A Key is a static key of the storage tap.
+type Key struct {
+	ID         string   `json:"id"`
+	SecretFile string   `json:"secret_file"`
+	Principal  string   `json:"principal"`
+	Prefixes   []string `json:"prefixes,omitempty"`
+	Scope      string   `json:"scope,omitempty"`
+	Write      bool     `json:"write,omitempty"`
+}
+
+// A Server is a running Laketap.
+type Server struct {
+	Catalog string // the URI that engines are told
+	Storage string // the endpoint that they are vended
+	Admin   string
+	Process *process.Process
+
+	file string // its configuration
+}
+
+// InFrontOf returns the configuration for a lake: its catalog as the only
+// upstream, its store as the only origin, everything else on free ports.
+func InFrontOf(t testing.TB, l *lake.Lake) Config {
+	t.Helper()
+	listen := func() string { return "127.0.0.1:" + strconv.Itoa(process.FreePort(t)) }
+	return Config{
+		Catalogs: []Catalog{{Name: "lake", URL: l.Catalog}},
+		Catalog:  map[string]any{"listen": listen()},
+		Storage: Storage{
+			Listen:  listen(),
+			Origins: []Origin{{Name: "lake", Endpoint: l.S3.Endpoint, Region: l.S3.Region, PathStyle: true}},
+		},
+		Admin: map[string]any{"listen": listen()},
+		Data:  filepath.Join(t.TempDir(), "data"),
+		Log:   map[string]any{"level": "info", "format": "json"},
+	}
+}
+
+// Secret writes a secret to a file of its own and returns the file's path.
+func Secret(t testing.TB, secret string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Start starts a server and waits until it answers.
+func Start(t testing.TB, c Config) *Server {
+	t.Helper()
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{
+		Catalog: fmt.Sprintf("http://%v", c.Catalog["listen"]),
+		Storage: "http://" + c.Storage.Listen,
+		Admin:   fmt.Sprintf("http://%v", c.Admin["listen"]),
+		file:    filepath.Join(t.TempDir(), "laketap.yml"),
+	}
+	if err := os.WriteFile(s.file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Restart(t)
+	return s
+}
+
+// Restart starts the server again after its process has ended: same
+// configuration, same data, same ports.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	s.Process = process.Start(t, process.Command{
+		Path: process.Binary(t, "laketap"),
+		Args: []string{"serve", "--config", s.file},
+	})
+	s.Process.Eventually(t, startTime, func() error {
+		var ignored json.RawMessage
+		return s.get(t.Context(), "/healthz", &ignored)
+	})
+}
+
+// An Access is a request that a tap saw, as the admin API tells it.
+type Access struct {
+	Seq       uint64 `json:"seq"`
+	Tap       string `json:"tap"`
+	Op        string `json:"op"`
+	Engine    string `json:"engine"`
+	Version   string `json:"engine_version"`
+	Principal string `json:"principal"`
+	Session   string `json:"session"`
+	Table     string `json:"table"`
+	TableID   *struct {
+		UUID string `json:"uuid"`
+	} `json:"table_id"`
+	Object *struct {
+		Origin string `json:"origin"`
+		Bucket string `json:"bucket"`
+		Key    string `json:"key"`
+	} `json:"object"`
+	Range    string `json:"range"`
+	Status   int    `json:"status"`
+	BytesIn  int64  `json:"bytes_in"`
+	BytesOut int64  `json:"bytes_out"`
+	Served   string `json:"served"`
+	Error    string `json:"error"`
+}
+
+// Accesses returns all that the taps recorded from the first on. None may have
+// been dropped: then the test asks too late.
+func (s *Server) Accesses(t testing.TB) []Access {
+	t.Helper()
+	var all []Access
+	for after := uint64(0); ; {
+		var page struct {
+			Accesses []Access `json:"accesses"`
+			Next     uint64   `json:"next"`
+			Missed   uint64   `json:"missed"`
+		}
+		if err := s.get(t.Context(), fmt.Sprintf("/api/v1/accesses?limit=5000&after=%d", after), &page); err != nil {
+			t.Fatal(err)
+		}
+		if page.Missed > 0 {
+			t.Fatalf("%d accesses were dropped before they were read", page.Missed)
+		}
+		if len(page.Accesses) == 0 {
+			return all
+		}
+		all, after = append(all, page.Accesses...), page.Next
+	}
+}
+
+// get asks the admin API and decodes its answer into v; an answer that is not
+// JSON is accepted where v is raw.
+func (s *Server) get(ctx context.Context, path string, v any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Admin+path, http.NoBody)
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask admin API: %w", err)
+	}
+	defer resp.Body.Close() // read to its end or given up
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("read admin API's answer: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("admin API answers %s to %s: %s", resp.Status, path, body)
+	}
+	if raw, ok := v.(*json.RawMessage); ok {
+		*raw = body
+		return nil
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return errors.Join(fmt.Errorf("read admin API's answer to %s", path), err)
+	}
+	return nil
+}
