@@ -1,0 +1,75 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/laketap/laketap"
+	"github.com/laketap/laketap/internal/sigv4"
+)
+
+// Send signs a request and sends it to the origin, once. req's URL carries
+// "/bucket/key", escaped in RawPath or Opaque, and the query; its body is the
+// object's bytes, which leave in the payload mode of p. trailer is asked for
+// the trailing headers when the body has been read; it may be nil. Send owns
+// req, and closes its body in any case.
+//
+// The reply is the origin's, whatever its status: redirects are not followed
+// and errors not judged. A GET or HEAD may be sent again by the transport when
+// a kept connection turns out to be dead; nothing else ever is.
+func (s *Store) Send(ctx context.Context, req *http.Request, keys sigv4.Credentials, p sigv4.Payload,
+	trailer func() []laketap.Field,
+) (*http.Response, error) {
+	req = req.WithContext(ctx)
+	if err := s.prepare(req, keys, p, trailer); err != nil {
+		if req.Body != nil {
+			err = errors.Join(err, req.Body.Close())
+		}
+		return nil, fmt.Errorf("send to origin %s: %w", s.origin.Name, err)
+	}
+	transport := s.writes
+	if req.Method == http.MethodGet || req.Method == http.MethodHead {
+		transport = s.reads
+	}
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return nil, fmt.Errorf("send to origin %s: %w", s.origin.Name, err)
+	}
+	return resp, nil
+}
+
+// prepare turns req into what goes over the wire.
+func (s *Store) prepare(req *http.Request, keys sigv4.Credentials, p sigv4.Payload, trailer func() []laketap.Field) error {
+	if err := s.address(req); err != nil {
+		return err
+	}
+	req.Proto, req.ProtoMajor, req.ProtoMinor = "HTTP/1.1", 1, 1
+	req.RequestURI = ""
+	if req.Body == nil {
+		req.Body = http.NoBody
+	}
+	if req.Body != http.NoBody && req.ContentLength <= 0 && p.Length >= 0 {
+		req.ContentLength = p.Length
+	}
+	hideIdempotencyKeys(req.Header)
+	if err := sigv4.Sign(req, keys, p, s.origin.Region, s.now(), trailer); err != nil {
+		return err
+	}
+	// A body that could be had again is one that could be sent again.
+	req.GetBody = nil
+	return nil
+}
+
+// hideIdempotencyKeys keeps net/http from taking an Idempotency-Key as leave to
+// repeat a request. It looks for two names in their canonical spelling; header
+// names go over the wire as they are spelled in the map, and no server cares.
+func hideIdempotencyKeys(h http.Header) {
+	for shown, hidden := range map[string]string{"Idempotency-Key": "idempotency-key", "X-Idempotency-Key": "x-idempotency-key"} {
+		if values, ok := h[shown]; ok {
+			h[hidden] = append(h[hidden], values...)
+			delete(h, shown)
+		}
+	}
+}
