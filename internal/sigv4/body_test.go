@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -344,7 +345,7 @@ func TestSignedChunksTampered(t *testing.T) {
 // A claimed size costs nothing: memory does not follow it.
 func TestHugeChunkIsStreamed(t *testing.T) {
 	const size = 64 << 20
-	r := unsignedRequest(fmt.Sprint(size), "")
+	r := unsignedRequest(strconv.Itoa(size), "")
 	src := io.MultiReader(strings.NewReader(fmt.Sprintf("%x\r\n", size)), io.LimitReader(zeros{}, size), strings.NewReader("\r\n0\r\n\r\n"))
 	body := parse(t, &r).Body(src, "secret")
 	buf := make([]byte, 64<<10)

@@ -73,7 +73,8 @@ func (f *frameBody) fill() {
 	head := f.chunkLine(line[:0], data)
 	start := before - len(head)
 	copy(f.room[start:], head)
-	f.out = append(f.room[start:before+int(size)], "\r\n"...)
+	end := before + copy(f.room[before+int(size):], "\r\n") + int(size)
+	f.out = f.room[start:end]
 }
 
 // shorter says that a body ended before its declared length.

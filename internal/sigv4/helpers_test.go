@@ -39,7 +39,7 @@ func received(req *http.Request) sigv4.Request {
 	if r.Host == "" {
 		r.Host = req.URL.Host
 	}
-	var names []string
+	names := make([]string, 0, len(req.Header))
 	for name := range req.Header {
 		names = append(names, name)
 	}

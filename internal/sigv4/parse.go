@@ -2,6 +2,7 @@ package sigv4
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -134,10 +135,8 @@ func splitNames(s string) ([]string, error) {
 		return nil, errHeader("more than %d SignedHeaders.", maxSigned)
 	}
 	names := strings.Split(strings.ToLower(s), ";")
-	for _, name := range names {
-		if name == "" {
-			return nil, errHeader("the authorization component %q is malformed.", "SignedHeaders="+s)
-		}
+	if slices.Contains(names, "") {
+		return nil, errHeader("the authorization component %q is malformed.", "SignedHeaders="+s)
 	}
 	return names, nil
 }

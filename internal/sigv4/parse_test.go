@@ -192,8 +192,11 @@ func TestSkew(t *testing.T) {
 		by   time.Duration
 		want string
 	}{
-		{0, ""}, {15 * time.Minute, ""}, {-15 * time.Minute, ""},
-		{15*time.Minute + time.Second, "403 RequestTimeTooSkewed"}, {-15*time.Minute - time.Second, "403 RequestTimeTooSkewed"},
+		{0, ""},
+		{15 * time.Minute, ""},
+		{-15 * time.Minute, ""},
+		{15*time.Minute + time.Second, "403 RequestTimeTooSkewed"},
+		{-15*time.Minute - time.Second, "403 RequestTimeTooSkewed"},
 	} {
 		r := signedPut(t)
 		if _, err := verify(&r, keys().SecretAccessKey, exampleTime().Add(tt.by)); statusAndCode(err) != tt.want {
@@ -209,7 +212,7 @@ func presigned(change func(q map[string]string)) sigv4.Request {
 		"X-Amz-Signature": "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404",
 	}
 	change(q)
-	var parts []string
+	parts := make([]string, 0, len(q))
 	for name, value := range q {
 		parts = append(parts, name+"="+value)
 	}
@@ -292,21 +295,22 @@ func handSign(r *sigv4.Request, names []string, hash string) {
 	set(r, "x-amz-content-sha256", hash)
 	names = append(names, "host", "x-amz-content-sha256", "x-amz-date")
 	slices.Sort(names)
-	canonical := r.Method + "\n" + r.Path + "\n" + r.Query + "\n"
+	var canonical strings.Builder
+	canonical.WriteString(r.Method + "\n" + r.Path + "\n" + r.Query + "\n")
 	for _, name := range names {
 		value := get(r, name)
 		if name == "host" {
 			value = r.Host
 		}
-		canonical += name + ":" + value + "\n"
+		canonical.WriteString(name + ":" + value + "\n")
 	}
-	canonical += "\n" + strings.Join(names, ";") + "\n" + hash
+	canonical.WriteString("\n" + strings.Join(names, ";") + "\n" + hash)
 	scope := "20130524/us-east-1/s3/aws4_request"
 	key := []byte("AWS4" + keys().SecretAccessKey)
 	for part := range strings.SplitSeq(scope, "/") {
 		key = mac(key, part)
 	}
-	signature := hex.EncodeToString(mac(key, "AWS4-HMAC-SHA256\n"+exampleDate+"\n"+scope+"\n"+sum(canonical)))
+	signature := hex.EncodeToString(mac(key, "AWS4-HMAC-SHA256\n"+exampleDate+"\n"+scope+"\n"+sum(canonical.String())))
 	r.Header = append(r.Header, authorization("AKID/"+scope, strings.Join(names, ";"), signature))
 }
 

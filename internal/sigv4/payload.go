@@ -2,6 +2,7 @@ package sigv4
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -108,13 +109,8 @@ func (p *Payload) setTrailers(r *Request) error {
 	}
 	for name := range strings.SplitSeq(strings.ToLower(value), ",") {
 		name = strings.TrimSpace(name)
-		if checksumSize(name) == 0 || len(p.Trailers) == maxTrailers {
+		if checksumSize(name) == 0 || len(p.Trailers) == maxTrailers || slices.Contains(p.Trailers, name) {
 			return errTrailerName()
-		}
-		for _, seen := range p.Trailers {
-			if seen == name {
-				return errTrailerName()
-			}
 		}
 		p.Trailers = append(p.Trailers, name)
 	}

@@ -45,23 +45,27 @@ func TestPublishedHeaders(t *testing.T) {
 		signature string
 	}{
 		{
-			"get object", sigv4.Request{Method: "GET", Path: "/test.txt", Host: "examplebucket.s3.amazonaws.com", Header: fields(
+			"get object",
+			sigv4.Request{Method: "GET", Path: "/test.txt", Host: "examplebucket.s3.amazonaws.com", Header: fields(
 				"Range", "bytes=0-9", "x-amz-content-sha256", noBytes, "x-amz-date", exampleDate)},
 			"host;range;x-amz-content-sha256;x-amz-date", "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
 		},
 		{
-			"put object", sigv4.Request{Method: "PUT", Path: "/test%24file.text", Host: "examplebucket.s3.amazonaws.com", Header: fields(
+			"put object",
+			sigv4.Request{Method: "PUT", Path: "/test%24file.text", Host: "examplebucket.s3.amazonaws.com", Header: fields(
 				"Date", "Fri, 24 May 2013 00:00:00 GMT", "x-amz-date", exampleDate, "x-amz-storage-class", "REDUCED_REDUNDANCY",
 				"x-amz-content-sha256", "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072")},
 			"date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class", "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd",
 		},
 		{
-			"get lifecycle", sigv4.Request{Method: "GET", Path: "/", Query: "lifecycle", Host: "examplebucket.s3.amazonaws.com", Header: fields(
+			"get lifecycle",
+			sigv4.Request{Method: "GET", Path: "/", Query: "lifecycle", Host: "examplebucket.s3.amazonaws.com", Header: fields(
 				"x-amz-date", exampleDate, "x-amz-content-sha256", noBytes)},
 			"host;x-amz-content-sha256;x-amz-date", "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543",
 		},
 		{
-			"list", sigv4.Request{Method: "GET", Path: "/", Query: "prefix=J&max-keys=2", Host: "examplebucket.s3.amazonaws.com", Header: fields(
+			"list",
+			sigv4.Request{Method: "GET", Path: "/", Query: "prefix=J&max-keys=2", Host: "examplebucket.s3.amazonaws.com", Header: fields(
 				"x-amz-date", exampleDate, "x-amz-content-sha256", noBytes)},
 			"host;x-amz-content-sha256;x-amz-date", "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7",
 		},

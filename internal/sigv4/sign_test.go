@@ -24,26 +24,34 @@ func TestSignSetsHeaders(t *testing.T) {
 		want   http.Header
 	}{
 		{
-			"no body", sigv4.Payload{}, http.Header{"User-Agent": {"x"}, "X-Amz-Security-Token": {"of the client"}, "Authorization": {"of the client"}},
+			"no body",
+			sigv4.Payload{},
+			http.Header{"User-Agent": {"x"}, "X-Amz-Security-Token": {"of the client"}, "Authorization": {"of the client"}},
 			http.Header{"User-Agent": {"x"}, "X-Amz-Content-Sha256": {noBytes}},
 		},
 		{"unsigned", sigv4.Payload{Mode: sigv4.Unsigned, Length: 5}, nil, http.Header{"X-Amz-Content-Sha256": {"UNSIGNED-PAYLOAD"}}},
 		{
-			"streaming", sigv4.Payload{Mode: sigv4.StreamingSigned, Length: 5}, http.Header{"Content-Encoding": {"AWS-chunked,gzip", "br"}},
+			"streaming",
+			sigv4.Payload{Mode: sigv4.StreamingSigned, Length: 5},
+			http.Header{"Content-Encoding": {"AWS-chunked,gzip", "br"}},
 			http.Header{
 				"X-Amz-Content-Sha256": {"STREAMING-AWS4-HMAC-SHA256-PAYLOAD"}, "Content-Encoding": {"aws-chunked,gzip,br"},
 				"X-Amz-Decoded-Content-Length": {"5"},
 			},
 		},
 		{
-			"signed trailer", sigv4.Payload{Mode: sigv4.StreamingSignedTrailer, Length: 5, Trailers: crc}, nil,
+			"signed trailer",
+			sigv4.Payload{Mode: sigv4.StreamingSignedTrailer, Length: 5, Trailers: crc},
+			nil,
 			http.Header{
 				"X-Amz-Content-Sha256": {"STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"}, "Content-Encoding": {"aws-chunked"},
 				"X-Amz-Decoded-Content-Length": {"5"}, "X-Amz-Trailer": {"x-amz-checksum-crc32"},
 			},
 		},
 		{
-			"unsigned trailer", sigv4.Payload{Mode: sigv4.StreamingUnsignedTrailer, Length: 5}, http.Header{"X-Amz-Trailer": {"old"}},
+			"unsigned trailer",
+			sigv4.Payload{Mode: sigv4.StreamingUnsignedTrailer, Length: 5},
+			http.Header{"X-Amz-Trailer": {"old"}},
 			http.Header{
 				"X-Amz-Content-Sha256": {"STREAMING-UNSIGNED-PAYLOAD-TRAILER"}, "Content-Encoding": {"aws-chunked"},
 				"X-Amz-Decoded-Content-Length": {"5"},

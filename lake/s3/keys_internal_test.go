@@ -17,7 +17,8 @@ func TestFailedChainRests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loads, found := 0, error(errors.New("no EC2 metadata"))
+	loads := 0
+	found := errors.New("no EC2 metadata")
 	s.own.load = func(context.Context) (aws.CredentialsProvider, error) {
 		loads++
 		return aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
