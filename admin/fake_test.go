@@ -32,7 +32,7 @@ func sample() laketap.Access {
 // status is a server with one upstream and one origin.
 func status() admin.Status {
 	return admin.Status{
-		Version: "v0.1.0", Started: at, Mode: "accelerate", Authority: "catalog", Roots: []string{"s3://lake"},
+		Version: "v0.1.0", Started: at, Mode: "accelerate", Authority: "catalog", Roots: []string{"s3://lake"}, Region: "us-east-1",
 		Addresses: admin.Addresses{Catalog: "http://127.0.0.1:8181", Storage: "http://127.0.0.1:9191", Admin: "http://127.0.0.1:9292", Advertised: "http://lt:9191"},
 		Upstreams: []admin.Upstream{{Name: "prod", URL: "https://up", URI: "http://127.0.0.1:8181", Vends: "no", Passed: 2,
 			LastPassed: &admin.Passed{At: at, Table: "tpch.orders", Reason: "no_authority", Fix: "let it vend"}, SignedFor: "glue", DelegationRefused: at}},

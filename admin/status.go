@@ -13,6 +13,7 @@ type Status struct {
 	Mode      string     `json:"mode"`
 	Authority string     `json:"authority"` // what lets engines read: upstream or catalog
 	Roots     []string   `json:"roots,omitempty"`
+	Region    string     `json:"region"` // that engines sign for
 	Addresses Addresses  `json:"addresses"`
 	Upstreams []Upstream `json:"upstreams"`
 	Origins   []Origin   `json:"origins"`
