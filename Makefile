@@ -5,6 +5,8 @@ SHELL := /bin/bash
 GOBUILD := CGO_ENABLED=0 go
 BUILDFLAGS := -trimpath -ldflags '-s -w'
 
+comma := ,
+
 .PHONY: help
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -16,8 +18,8 @@ build: ## Build bin/laketap and bin/laketap-lake
 	$(GOBUILD) -C cmd/laketap-lake build $(BUILDFLAGS) -o ../../bin/laketap-lake .
 
 .PHONY: demo
-demo: build ## Try it: TPC-H on a local lake through real engines (ENGINES=all adds Spark)
-	@test/engines/setup demo $(if $(filter all,$(ENGINES)),spark)
+demo: build ## Try it: TPC-H on a local lake through real engines (ENGINES=all adds Spark and Trino)
+	@test/engines/setup demo $(filter-out duckdb pyiceberg,$(subst $(comma), ,$(ENGINES)))
 	bin/laketap demo $(if $(ENGINES),--engines=$(ENGINES))
 
 .PHONY: test
