@@ -170,6 +170,12 @@ func (f *fixture) seen() []call {
 	return slices.Clone(f.calls)
 }
 
+func (f *fixture) forgetCalls() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = nil
+}
+
 // An answer is what a client received.
 type answer struct {
 	status int
@@ -194,11 +200,19 @@ func (f *fixture) doAt(base, method, target, body string, headers ...string) ans
 		f.Fatal(err)
 	}
 	path, query, has := strings.Cut(target, "?")
+	if strings.HasPrefix(path, "//") { // Go sends it in absolute form then
+		path = "//" + req.URL.Host + path
+	}
 	req.URL.Opaque, req.URL.RawQuery, req.URL.ForceQuery = path, query, has
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Add(name, value)
 	}
+	return f.roundTrip(req)
+}
+
+func (f *fixture) roundTrip(req *http.Request) answer {
+	f.Helper()
 	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
