@@ -1,7 +1,6 @@
 package catalog_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -379,46 +378,4 @@ func TestStoreThatRefuses(t *testing.T) {
 		t.Errorf("table moved to %s", after)
 	}
 	c.must("POST", at, setProperty("a", "b"))
-}
-
-// FuzzCommit feeds updates as clients could write them: no panic, never a
-// server error, and the table stays loadable.
-func FuzzCommit(f *testing.F) {
-	for _, seed := range []string{
-		`[]`, `null`, `{}`, `[{"action":"set-properties","updates":{"a":"b"}}]`, `[{"action":"add-schema","schema":` + oneColumn + `},{"action":"set-current-schema","schema-id":-1}]`,
-		`[{"action":"add-snapshot","snapshot":{"snapshot-id":1,"sequence-number":1,"timestamp-ms":1,"manifest-list":"x"}}]`,
-		`[{"action":"set-snapshot-ref","ref-name":"main","type":"branch","snapshot-id":-1}]`, `[{"action":"remove-snapshots","snapshot-ids":[1]}]`,
-		`[{"action":"add-spec","spec":{"fields":[{"source-id":9,"name":"x","transform":"bucket[0]"}]}}]`, `[{"action":"set-location","location":"s3://lake/../x"}]`,
-	} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, updates string) {
-		if !json.Valid([]byte(updates)) {
-			t.Skip()
-		}
-		c := open(t, nil)
-		at := c.newTable("n", "t")
-		if got := c.call("POST", at, `{"requirements":[],"updates":`+updates+`}`); got.status >= 500 {
-			t.Errorf("%d %s", got.status, got.raw)
-		}
-		c.load(at + "?snapshots=refs")
-	})
-}
-
-// FuzzPath sends any path: an answer in the protocol's form, never a panic.
-func FuzzPath(f *testing.F) {
-	for _, seed := range []string{"namespaces/a%1Fb/tables/t%2Fx", "namespaces/%", "namespaces//tables", "namespaces/a/tables/..", "config", "namespaces/%1F", "//", "namespaces/a/tables/%00"} {
-		f.Add(seed)
-	}
-	c := (*client)(nil)
-	f.Fuzz(func(t *testing.T, path string) {
-		c = open(t, nil)
-		got, err := c.send("GET", "/v1/"+path, "")
-		if err != nil {
-			t.Skip() // the client refuses to send it
-		}
-		if got.status >= 500 {
-			t.Errorf("%d %s", got.status, got.raw)
-		}
-	})
 }
