@@ -52,7 +52,7 @@ var admin = storage.StaticKey{ID: "admin", Secret: "admin-secret", Principal: "r
 
 func start(t *testing.T, change func(*storage.Options)) *fixture {
 	t.Helper()
-	f := &fixture{t: t, origin: newOrigin(t), tables: tap.NewTables(0), recorded: make(chan struct{}, 1000)}
+	f := &fixture{t: t, origin: newOrigin(t), tables: tap.NewTables(0), recorded: make(chan struct{}, 1)}
 	var err error
 	if f.keys, err = tap.NewKeyring(rand.Reader); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,10 @@ func (f *fixture) Access(a laketap.Access) {
 	f.mu.Lock()
 	f.accesses = append(f.accesses, a)
 	f.mu.Unlock()
-	f.recorded <- struct{}{}
+	select {
+	case f.recorded <- struct{}{}:
+	default:
+	}
 }
 func (f *fixture) Table(laketap.TableSeen) {}
 func (f *fixture) Report(laketap.Report)   {}
@@ -108,16 +111,21 @@ func (f *fixture) Report(laketap.Report)   {}
 // access waits for the next access to be recorded and returns it.
 func (f *fixture) access() laketap.Access {
 	f.t.Helper()
-	select {
-	case <-f.recorded:
-	case <-time.After(10 * time.Second):
-		f.t.Fatal("no access was recorded")
+	for {
+		f.mu.Lock()
+		if len(f.accesses) > 0 {
+			a := f.accesses[0]
+			f.accesses = f.accesses[1:]
+			f.mu.Unlock()
+			return a
+		}
+		f.mu.Unlock()
+		select {
+		case <-f.recorded:
+		case <-time.After(10 * time.Second):
+			f.t.Fatal("no access was recorded")
+		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	a := f.accesses[0]
-	f.accesses = f.accesses[1:]
-	return a
 }
 
 var tableT = laketap.TableID{Catalog: "prod", UUID: "uuid-t"}

@@ -162,7 +162,9 @@ func (o *origin) verify(r *http.Request) (*sigv4.Reader, *sigv4.Auth, error) {
 			sr.Header = append(sr.Header, laketap.Field{Name: name, Value: v})
 		}
 	}
-	sr.Header = append(sr.Header, laketap.Field{Name: "Content-Length", Value: fmt.Sprint(max(r.ContentLength, 0))})
+	if r.Header.Get("Content-Length") == "" && r.ContentLength >= 0 {
+		sr.Header = append(sr.Header, laketap.Field{Name: "Content-Length", Value: fmt.Sprint(r.ContentLength)})
+	}
 	auth, err := sigv4.Parse(sr)
 	if err != nil {
 		return nil, nil, err
