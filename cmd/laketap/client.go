@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"github.com/laketap/laketap/admin"
+)
+
+// defaultAdmin is where a server with the defaults has its admin API.
+const defaultAdmin = "127.0.0.1:9292"
+
+// maxAnswer bounds what is read of one answer.
+const maxAnswer = 256 << 20
+
+// adminFlags say where the server is.
+type adminFlags struct {
+	Admin string `env:"LAKETAP_ADMIN" default:"127.0.0.1:9292" placeholder:"ADDR" help:"Address of the server's admin API (${default})."`
+}
+
+// base returns the URL of the admin API.
+func (f *adminFlags) base() string {
+	if strings.Contains(f.Admin, "://") {
+		return strings.TrimRight(f.Admin, "/")
+	}
+	if strings.HasPrefix(f.Admin, ":") {
+		return "http://127.0.0.1" + f.Admin
+	}
+	return "http://" + f.Admin
+}
+
+// ask gets a path of the admin API into v.
+func (f *adminFlags) ask(ctx context.Context, path string, query url.Values, v any) error {
+	body, err := f.open(ctx, path, query, "application/json")
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if err := json.NewDecoder(io.LimitReader(body, maxAnswer)).Decode(v); err != nil {
+		return fmt.Errorf("read answer of %s (is that a Laketap server?): %w", f.base(), err)
+	}
+	return nil
+}
+
+// open gets a path of the admin API as a stream.
+func (f *adminFlags) open(ctx context.Context, path string, query url.Values, accept string) (io.ReadCloser, error) {
+	target := f.base() + path
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("--admin: %q is not an address such as %s", f.Admin, defaultAdmin)
+	}
+	req.Header.Set("Accept", accept)
+	// The admin API is near: no proxy of the environment is asked.
+	resp, err := (&http.Client{Transport: &http.Transport{}}).Do(req)
+	if err != nil {
+		return nil, f.unreachable(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		var refusal admin.Refusal
+		if json.NewDecoder(io.LimitReader(resp.Body, maxSecret)).Decode(&refusal) != nil || refusal.Error == "" {
+			return nil, fmt.Errorf("%s answered %s; is that a Laketap server?", target, resp.Status)
+		}
+		return nil, fmt.Errorf("the server at %s says: %s", f.base(), refusal.Error)
+	}
+	return resp.Body, nil
+}
+
+// unreachable words an error for somebody who may have no server running.
+func (f *adminFlags) unreachable(err error) error {
+	var name *net.DNSError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &name):
+		return fmt.Errorf("no server answers at %s; start one with laketap serve, or name its address with --admin", f.Admin)
+	}
+	return fmt.Errorf("ask the server at %s: %w", f.Admin, err)
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/laketap/laketap/tap"
+)
+
+// maxSecret bounds what is read of a file with keys in it.
+const maxSecret = 64 << 10
+
+// openKeyring reads the cluster key file. One that nobody named is made on
+// first start; one that somebody named must be there, since it is shared.
+func openKeyring(cfg *Config) (ring *tap.Keyring, made bool, err error) {
+	name := cfg.Cluster.KeyFile
+	if name == "" {
+		name = filepath.Join(cfg.Data, "cluster.key")
+	}
+	text, err := readSecret("cluster.key_file", name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && cfg.Cluster.KeyFile == "":
+		ring, err = makeKeyring(name)
+		return ring, err == nil, err
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, fmt.Errorf("cluster.key_file: %s is not there; copy it from another node, or leave the setting out to have one made under %s", name, cfg.Data)
+	case err != nil:
+		return nil, false, err
+	}
+	ring, err = tap.ParseKeyring([]byte(text))
+	if err != nil {
+		return nil, false, fmt.Errorf("cluster.key_file: %s: %w", name, err)
+	}
+	return ring, false, nil
+}
+
+// makeKeyring writes a new key so that it is there whole or not at all.
+func makeKeyring(name string) (*tap.Keyring, error) {
+	ring, err := tap.NewKeyring(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make cluster key: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, fmt.Errorf("data: make directory (is it writable?): %w", err)
+	}
+	if err := writeDurably(name, ring.Text()); err != nil {
+		return nil, fmt.Errorf("data: write cluster key: %w", err)
+	}
+	return ring, nil
+}
+
+// writeDurably replaces a file, readable by its owner only: whoever looks, even
+// after a power cut, finds all of the old content or all of the new.
+func writeDurably(name string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".tmp-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone already if all went well
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// readSecret reads a file that only its owner may read. The error names the
+// setting.
+func readSecret(setting, name string) (string, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", setting, err)
+	}
+	switch {
+	case !info.Mode().IsRegular() || info.Size() > maxSecret:
+		return "", fmt.Errorf("%s: %s is no file of keys; name one of at most %d bytes", setting, name, maxSecret)
+	case info.Mode().Perm()&0o077 != 0 && !ofOrchestrator(info):
+		return "", fmt.Errorf("%s: %s can be read by others (mode %04o); run: chmod 600 %s", setting, name, info.Mode().Perm(), name)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", setting, err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// ofOrchestrator reports whether a file is one of those that Kubernetes and
+// Docker mount as secrets: nobody may write them, and who may read them is up
+// to whoever starts the container.
+func ofOrchestrator(info fs.FileInfo) bool { return info.Mode().Perm()&0o222 == 0 }

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+const (
+	lowDisk = 1 << 30  // bytes: warn
+	noDisk  = 16 << 20 // bytes: fail
+)
+
+// ports checks that all can be opened, unless a server has opened them.
+func (d *doctor) ports(ctx context.Context) {
+	if d.server != nil {
+		return
+	}
+	l, err := listen(ctx, d.cfg)
+	if err != nil {
+		d.split(bad, "ports", err)
+		return
+	}
+	l.close()
+	d.tell(good, "ports", fmt.Sprintf("%s, %s and %s are free", d.cfg.Catalog.Listen, d.cfg.Storage.Listen, d.cfg.Admin.Listen), "")
+	if host, _, err := net.SplitHostPort(d.cfg.Admin.Listen); err == nil && !isLoopback(host) {
+		d.tell(warn, "ports", "admin.listen is open to other machines, and has no password", "listen on 127.0.0.1, or keep the network private")
+	}
+}
+
+// data checks that the data directory can be written, or made, and has room.
+func (d *doctor) data() {
+	dir := d.cfg.Data
+	for ; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			d.tell(bad, "data", dir+" is no directory", "set data to one")
+			return
+		}
+		if err == nil || !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	probe, err := os.CreateTemp(dir, ".laketap-doctor-*")
+	if err != nil {
+		d.tell(bad, "data", fmt.Sprintf("%s cannot be written: %v", dir, err), "give this user the right to, or set data to another directory")
+		return
+	}
+	err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	if err != nil {
+		d.tell(warn, "data", err.Error(), "look at the file system")
+	}
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		d.tell(warn, "data", fmt.Sprintf("free space of %s is unknown: %v", dir, err), "look at the file system")
+		return
+	}
+	free := int64(st.Bavail) * st.Bsize //nolint:unconvert // their types differ between systems
+	text := fmt.Sprintf("%s can be written, %s free", d.cfg.Data, bytesText(free))
+	switch {
+	case free < noDisk:
+		d.tell(bad, "data", text, "make room, or set data to another disk")
+	case free < lowDisk:
+		d.tell(warn, "data", text, "make room, or set data to another disk")
+	default:
+		d.tell(good, "data", text, "")
+	}
+}
+
+// clusterKey checks the file that sessions are sealed with, without making it.
+func (d *doctor) clusterKey() {
+	name := d.cfg.Cluster.KeyFile
+	if name == "" {
+		name = filepath.Join(d.cfg.Data, "cluster.key")
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			d.tell(good, "cluster key", "will be made at the first start", "")
+			return
+		}
+	}
+	if _, _, err := openKeyring(d.cfg); err != nil {
+		d.split(bad, "cluster key", err)
+		return
+	}
+	d.tell(good, "cluster key", name, "")
+}
+
+// advertise checks the address that engines get for files.
+func (d *doctor) advertise(ctx context.Context) {
+	const what = "advertise"
+	text := d.cfg.Storage.Advertise
+	if text == "" {
+		host, port, _ := net.SplitHostPort(d.cfg.Storage.Listen) // Check has looked at it
+		if isLoopback(host) {
+			d.tell(warn, what, "the storage tap listens on loopback: only engines on this machine reach it", "set storage.listen to :"+port+" for others")
+			return
+		}
+		d.tell(good, what, "engines get the host that they reached the catalog by, with port "+port, "")
+		return
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return // Check has looked at it
+	}
+	if isLoopback(u.Hostname()) {
+		d.tell(warn, what, text+" is a loopback address: only engines on this machine reach it", "set storage.advertise to a name that others know")
+	}
+	if d.server != nil {
+		ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+		defer cancel()
+		if err := dial(ctx, text); err != nil {
+			d.tell(bad, what, text+" is not reached from here: "+err.Error(), "open the port, or correct storage.advertise")
+			return
+		}
+	}
+	d.tell(good, what, text, "")
+}
+
+// isLoopback reports whether a host is this machine for itself only.
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// clock compares the clock of something behind us with ours: signatures are
+// good for 15 minutes.
+func (d *doctor) clock(what string, skew time.Duration) {
+	const fix = "set the clocks by NTP"
+	switch text := fmt.Sprintf("its clock and ours are %v apart", skew.Abs()); {
+	case skew.Abs() > 5*time.Minute:
+		d.tell(bad, what, text+"; signatures will be refused", fix)
+	case skew.Abs() > 5*time.Second:
+		d.tell(warn, what, text, fix)
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+
+	"github.com/laketap/laketap/admin"
+	"github.com/laketap/laketap/tap/catalog"
+)
+
+// addresses returns where this server is reached. With storage.advertise its
+// host is the one that engines know.
+func (n *node) addresses() admin.Addresses {
+	at := admin.Addresses{
+		Catalog: urlOf(n.ports.catalog), Storage: urlOf(n.ports.storage), Admin: urlOf(n.ports.admin),
+		Advertised: n.cfg.Storage.Advertise,
+	}
+	if u, err := url.Parse(at.Advertised); err == nil && u.Host != "" {
+		at.Catalog = u.Scheme + "://" + net.JoinHostPort(u.Hostname(), portOf(n.ports.catalog))
+		at.Storage = at.Advertised
+	}
+	return at
+}
+
+// status describes this server for the admin API.
+func (n *node) status() admin.Status {
+	s := admin.Status{
+		Version: version(), Started: n.started.UTC(), Mode: n.cfg.Mode, Addresses: n.addresses(),
+		Authority: n.cfg.Storage.Authority, Roots: n.cfg.Storage.Roots, Region: n.cfg.Storage.Region,
+	}
+	seen := n.catalog.Upstreams()
+	for i := range seen {
+		s.Upstreams = append(s.Upstreams, upstreamOf(&seen[i], s.Addresses.Catalog, len(seen) == 1))
+	}
+	for _, o := range n.cfg.Storage.Origins {
+		s.Origins = append(s.Origins, admin.Origin{
+			Name: o.Name, Endpoint: o.Endpoint, Region: cmp.Or(o.Region, "us-east-1"), Buckets: o.Buckets,
+		})
+	}
+	return s
+}
+
+// upstreamOf tells what the catalog tap saw of an upstream. The only one is
+// also reached without its name.
+func upstreamOf(u *catalog.UpstreamStatus, base string, only bool) admin.Upstream {
+	told := admin.Upstream{
+		Name: u.Name, URL: u.URL, URI: base + "/" + u.Name, Vends: "unknown", Rewritten: u.Edited, Passed: u.Passed,
+		SignedFor: u.SignedFor, DelegationRefused: u.DelegationRefused,
+	}
+	if only {
+		told.URI = base
+	}
+	if u.LastReason != "" {
+		told.LastPassed = &admin.Passed{At: u.LastPassed.UTC(), Table: u.LastTable, Reason: u.LastReason, Fix: u.LastFix}
+	}
+	switch {
+	case u.LastReason == "no_authority" || u.LastReason == "outside_roots":
+		told.Vends = "no"
+	case u.Edited > 0:
+		told.Vends = "yes"
+	}
+	return told
+}
+
+// probes ask whether what is behind us can be reached.
+func (n *node) probes() []admin.Probe {
+	var all []admin.Probe
+	for _, u := range n.cfg.Catalogs {
+		all = append(all, admin.Probe{Kind: "upstream", Name: u.Name, Check: func(ctx context.Context) error {
+			return n.catalog.Check(ctx, u.Name)
+		}})
+	}
+	for _, o := range n.cfg.Storage.Origins {
+		all = append(all, admin.Probe{Kind: "origin", Name: o.Name, Check: func(ctx context.Context) error {
+			return n.probeOrigin(ctx, o)
+		}})
+	}
+	return all
+}
+
+// probeOrigin asks a store with its own keys if they are used for anything.
+// Else engines come with keys of their own, and all that can be known is
+// whether somebody listens; AWS is then taken to be there.
+func (n *node) probeOrigin(ctx context.Context, o OriginConfig) error {
+	if needsKeys(&n.cfg, o) || n.lake != nil && o.Name == n.lake.origin().Name {
+		var bucket string
+		if len(o.Buckets) > 0 {
+			bucket = o.Buckets[0]
+		}
+		_, err := n.stores[o.Name].Check(ctx, bucket)
+		return err
+	}
+	if o.Endpoint == "" {
+		return nil
+	}
+	return dial(ctx, o.Endpoint)
+}
+
+// needsKeys reports whether an origin's own keys are used: they are configured,
+// or the AWS chain must find some.
+func needsKeys(cfg *Config, o OriginConfig) bool {
+	return o.AccessKeyID != "" || cfg.Storage.Authority == catalog.ModeCatalog || len(cfg.Keys) > 0
+}
+
+// dial reports whether somebody listens at a URL.
+func dial(ctx context.Context, text string) error {
+	u, err := url.Parse(text)
+	if err != nil {
+		return err
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return fmt.Errorf("reach %s (is the endpoint right, and is it up?): %w", text, err)
+	}
+	return conn.Close()
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/laketap/laketap/admin"
+	"github.com/laketap/laketap/lake/s3"
+	"github.com/laketap/laketap/observe"
+	"github.com/laketap/laketap/tap"
+	"github.com/laketap/laketap/tap/catalog"
+	"github.com/laketap/laketap/tap/storage"
+)
+
+// A node is one running server. Its fields are filled in the order in which a
+// query meets them, and given up in reverse.
+type node struct {
+	cfg     Config
+	opts    serveOptions
+	log     *slog.Logger
+	started time.Time
+
+	ports    *listeners
+	keys     *tap.Keyring
+	lake     *lake // nil: the catalogs and stores are other people's
+	registry *prometheus.Registry
+	observer *observe.Observer
+	origins  []tap.Origin
+	stores   s3.Stores
+	catalog  *catalog.Handler
+	storage  *storage.Server
+	admin    http.Handler
+	draining atomic.Bool
+}
+
+// serveOptions are what serve needs beside the configuration.
+type serveOptions struct {
+	Lake  string // directory of a local lake to run and serve; "": none
+	Log   *slog.Logger
+	Ready func(admin.Addresses) // called once, when all ports answer; nil: nobody waits
+}
+
+// serve runs a server until ctx ends, and then for as long as its requests
+// take to end. It returns nil after a shutdown in good order.
+func serve(ctx context.Context, cfg *Config, opts serveOptions) error {
+	n := &node{cfg: *cfg, opts: opts, log: opts.Log, started: time.Now()}
+	defer n.close()
+	for _, step := range []func(context.Context) error{
+		n.openPorts,    // first: a port in use must refuse before anything is made
+		n.openKeys,     // what sessions are sealed with
+		n.startLake,    // the catalog and the store, if they are ours
+		n.startObserve, // who is told of every access
+		n.reachOrigins, // the stores behind us
+		n.openTaps,     // where engines enter
+		n.openAdmin,    // where people look
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return n.run(ctx)
+}
+
+func (n *node) openPorts(ctx context.Context) (err error) {
+	if err := n.cfg.Check(); err != nil {
+		return err
+	}
+	if len(n.cfg.Catalogs) == 0 && n.opts.Lake == "" {
+		return errors.New("catalogs: is empty; name the catalog to stand in front of (--catalog http://host:port, or catalogs in laketap.yml), or a local lake (--lake DIR)")
+	}
+	n.ports, err = listen(ctx, &n.cfg)
+	return err
+}
+
+func (n *node) openKeys(context.Context) error {
+	keys, made, err := openKeyring(&n.cfg)
+	if err != nil {
+		return err
+	}
+	if made {
+		n.log.Info("made a cluster key", "data", n.cfg.Data)
+	}
+	n.keys = keys
+	return nil
+}
+
+func (n *node) startLake(ctx context.Context) (err error) {
+	if n.opts.Lake == "" {
+		return nil
+	}
+	if n.lake, err = startLake(ctx, n.opts.Lake, n.log); err != nil {
+		return err
+	}
+	n.cfg.Catalogs = append(n.cfg.Catalogs, n.lake.upstream())
+	if len(n.cfg.Catalogs) == 1 {
+		n.cfg.Storage.Origins = nil // nothing but the lake can be meant
+	}
+	n.cfg.Storage.Origins = append(n.cfg.Storage.Origins, n.lake.origin())
+	return n.cfg.Check()
+}
+
+func (n *node) startObserve(context.Context) error {
+	n.registry = prometheus.NewRegistry()
+	n.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	n.observer = observe.New(observe.Options{Registerer: n.registry})
+	return nil
+}
+
+func (n *node) reachOrigins(context.Context) error {
+	origins, err := s3Origins(n.cfg.Storage.Origins, n.lake)
+	if err != nil {
+		return err
+	}
+	n.origins = tapOrigins(n.cfg.Storage.Origins)
+	if n.stores, err = s3.NewStores(origins, s3.Options{}); err != nil {
+		return fmt.Errorf("storage.origins: %w", err)
+	}
+	return nil
+}
+
+func (n *node) openTaps(context.Context) error {
+	upstreams, err := upstreamsOf(n.cfg.Catalogs)
+	if err != nil {
+		return err
+	}
+	static, err := staticKeys(n.cfg.Keys, n.origins)
+	if err != nil {
+		return err
+	}
+	port, err := strconv.Atoi(portOf(n.ports.storage))
+	if err != nil {
+		return fmt.Errorf("storage.listen: %w", err)
+	}
+	tables := tap.NewTables(0)
+	n.catalog, err = catalog.New(catalog.Options{
+		Upstreams: upstreams, Origins: n.origins, Keys: n.keys, Tables: tables, Recorder: n.observer,
+		Authority: catalog.Authority{Mode: n.cfg.Storage.Authority, Roots: n.cfg.Storage.Roots, Write: n.cfg.Storage.Write},
+		Advertise: n.cfg.Storage.Advertise, StoragePort: port, Region: n.cfg.Storage.Region,
+		Log: n.log.With("tap", "catalog"), Registerer: n.registry,
+	})
+	if err != nil {
+		return err
+	}
+	n.storage, err = storage.New(storage.Options{
+		Origins: n.origins, Send: n.stores, Keys: n.keys, Static: static, Tables: tables, Recorder: n.observer,
+		Region: n.cfg.Storage.Region, Domain: n.cfg.Storage.Domain,
+		Log: n.log.With("tap", "storage"), Registerer: n.registry,
+	})
+	return err
+}
+
+func (n *node) openAdmin(context.Context) error {
+	n.admin = admin.New(admin.Deps{
+		Observer: n.observer, Status: n.status, Probes: n.probes(), Draining: n.draining.Load,
+		Gatherer: n.registry, Hosts: n.cfg.Admin.Hosts, Log: n.log.With("step", "admin"),
+	})
+	return nil
+}
+
+// run serves until ctx ends or something that must live does not.
+func (n *node) run(ctx context.Context) error {
+	// What answers people and learns from the last requests ends after them.
+	late, endLate := context.WithCancel(context.WithoutCancel(ctx))
+	defer endLate()
+	catalogs, people := n.server(n.catalog, context.WithoutCancel(ctx)), n.server(n.admin, late)
+
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return served("catalog", catalogs.Serve(n.ports.catalog)) })
+	g.Go(func() error { return served("storage", n.storage.Serve(n.ports.storage)) })
+	g.Go(func() error { return served("admin", people.Serve(n.ports.admin)) })
+	g.Go(func() error { return served("catalog", n.catalog.Run(late)) })
+	if n.lake != nil {
+		g.Go(func() error { return n.lake.wait(ctx) })
+	}
+	g.Go(func() error {
+		<-ctx.Done()
+		n.drain(context.Cause(ctx), catalogs)
+		endLate()
+		n.shut(people, time.Second)
+		n.ports.close() // whoever still serves one returns
+		return nil
+	})
+	n.log.Info("ready", "catalog", n.addresses().Catalog, "storage", n.addresses().Storage, "admin", n.addresses().Admin)
+	if n.opts.Ready != nil {
+		n.opts.Ready(n.addresses())
+	}
+	err := g.Wait()
+	n.log.Info("ended")
+	return err
+}
+
+// drain stops accepting and waits for the requests under way, within bounds.
+func (n *node) drain(cause error, catalogs *http.Server) {
+	n.draining.Store(true)
+	n.log.Info("shutting down; a second signal ends at once", "cause", cause, "at_most", n.cfg.Drain)
+	var g errgroup.Group
+	g.Go(func() error { n.shut(catalogs, n.cfg.Drain); return nil })
+	g.Go(func() error { n.shut(n.storage, n.cfg.Drain); return nil })
+	_ = g.Wait() // they log what goes wrong
+}
+
+// shut ends a server in good order, and after a while in any.
+func (n *node) shut(server interface{ Shutdown(context.Context) error }, within time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		n.log.Warn("broke requests off", "after", within, "error", err)
+		if c, ok := server.(*http.Server); ok {
+			_ = c.Close() // its connections are all there is
+		}
+	}
+}
+
+// server returns an HTTP server whose requests live in ctx. Bodies may take as
+// long as they need, heads may not.
+func (n *node) server(h http.Handler, ctx context.Context) *http.Server { //nolint:revive // the context is a field's value, not the call's
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       3 * time.Minute,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ErrorLog:          slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
+	}
+}
+
+// served turns the ways in which serving ends as asked into nil.
+func served(what string, err error) error {
+	if err == nil || errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return fmt.Errorf("serve %s: %w", what, err)
+}
+
+// close gives up what the steps opened, in reverse.
+func (n *node) close() {
+	n.stores.Close()
+	if n.lake != nil {
+		n.lake.stop()
+	}
+	if n.ports != nil {
+		n.ports.close()
+	}
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// VersionCmd prints the version.
+type VersionCmd struct{}
+
+// Help shows examples.
+func (VersionCmd) Help() string { return "Examples:\n  laketap version" }
+
+// Run executes the command.
+func (VersionCmd) Run(a *app) error {
+	info, _ := debug.ReadBuildInfo()
+	fmt.Fprintln(a.stdout, "laketap", versionOf(info))
+	if info != nil {
+		fmt.Fprintln(a.stdout, info.GoVersion, setting(info, "GOOS")+"/"+setting(info, "GOARCH"))
+	}
+	return nil
+}
+
+// version returns the version of this program.
+func version() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(info)
+}
+
+// versionOf returns the module's version, or "devel" with the commit that was
+// built, "+" if files were changed since.
+func versionOf(info *debug.BuildInfo) string {
+	if info == nil {
+		return "devel"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	commit := setting(info, "vcs.revision")
+	if commit == "" {
+		return "devel"
+	}
+	if setting(info, "vcs.modified") == "true" {
+		return "devel-" + commit[:min(12, len(commit))] + "+"
+	}
+	return "devel-" + commit[:min(12, len(commit))]
+}
+
+func setting(info *debug.BuildInfo, key string) string {
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
+}
