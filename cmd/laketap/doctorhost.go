@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -95,9 +96,16 @@ func (d *doctor) clusterKey() {
 // advertise checks the address that engines get for files.
 func (d *doctor) advertise(ctx context.Context) {
 	const what = "advertise"
-	text := d.cfg.Storage.Advertise
+	text, listens := d.cfg.Storage.Advertise, d.cfg.Storage.Listen
+	if d.server != nil { // it may have been started with other flags
+		text = d.server.Addresses.Advertised
+		listens = strings.TrimPrefix(d.server.Addresses.Storage, "http://")
+	}
 	if text == "" {
-		host, port, _ := net.SplitHostPort(d.cfg.Storage.Listen) // Check has looked at it
+		host, port, err := net.SplitHostPort(listens)
+		if err != nil {
+			return // Check has looked at it
+		}
 		if isLoopback(host) {
 			d.tell(warn, what, "the storage tap listens on loopback: only engines on this machine reach it", "set storage.listen to :"+port+" for others")
 			return

@@ -47,9 +47,11 @@ func (f *configFlags) load(environ []string) (*Config, error) {
 		*to = cmp.Or(value, *to)
 	}
 	if len(f.Catalog) > 0 {
-		cfg.Catalogs, err = parseCatalogs(f.Catalog)
+		if cfg.Catalogs, err = parseCatalogs(f.Catalog); err != nil {
+			return nil, err
+		}
 	}
-	return cfg, err
+	return cfg, nil
 }
 
 // parseCatalogs reads what --catalog says.
