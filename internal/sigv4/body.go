@@ -138,17 +138,25 @@ func (b *plainBody) Read(p []byte) (int, error) {
 		return n, nil
 	case b.length >= 0 && b.n < b.length:
 		return 0, errIncomplete()
-	case b.hash != nil && !b.matches():
-		return 0, errPayloadHash()
+	}
+	if err := b.checkHash(); err != nil {
+		return 0, err
 	}
 	return n, io.EOF
 }
 
-func (b *plainBody) matches() bool {
+// checkHash compares the hash of the bytes with the one that was signed.
+func (b *plainBody) checkHash() error {
+	if b.hash == nil {
+		return nil
+	}
 	want := b.want
 	if want == "" {
 		want = emptySHA
 	}
 	var sum [sha256.Size]byte
-	return equal(hex.EncodeToString(b.hash.Sum(sum[:0])), want)
+	if got := hex.EncodeToString(b.hash.Sum(sum[:0])); !equal(got, want) {
+		return errPayloadHash(want, got)
+	}
+	return nil
 }

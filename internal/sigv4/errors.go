@@ -3,11 +3,23 @@ package sigv4
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/laketap/laketap"
 )
 
 // The words below are what S3 answers, as far as clients and conformance
 // suites look at them.
+
+// with adds elements of the XML document: names and values in turn.
+func (e *Error) with(pairs ...string) *Error {
+	for i := 0; i < len(pairs); i += 2 {
+		e.Detail = append(e.Detail, laketap.Field{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return e
+}
 
 func refuse(status int, code, format string, args ...any) *Error {
 	return &Error{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}
@@ -32,19 +44,38 @@ func errDate() *Error {
 	return refuse(http.StatusForbidden, "AccessDenied", "AWS authentication requires a valid Date or x-amz-date header.")
 }
 
-func errSkewed() *Error {
+func errSkewed(request string, now time.Time) *Error {
 	return refuse(http.StatusForbidden, "RequestTimeTooSkewed",
-		"The difference between the request time and the current time is too large.")
+		"The difference between the request time and the current time is too large.").
+		with("RequestTime", request, "ServerTime", now.UTC().Format(time.RFC3339),
+			"MaxAllowedSkewMilliseconds", strconv.FormatInt(maxSkew.Milliseconds(), 10))
 }
 
-func errUnsignedHeaders() *Error {
-	return refuse(http.StatusForbidden, "AccessDenied",
-		"There were headers present in the request which were not signed")
+func errExpired(expires time.Duration, end, now time.Time) *Error {
+	return refuse(http.StatusForbidden, "AccessDenied", "Request has expired.").
+		with("X-Amz-Expires", strconv.Itoa(int(expires.Seconds())), "Expires", end.UTC().Format(time.RFC3339),
+			"ServerTime", now.UTC().Format(time.RFC3339))
 }
 
+func errNotYet() *Error {
+	return refuse(http.StatusForbidden, "AccessDenied", "Request is not valid yet.")
+}
+
+func errUnsignedHeaders(names []string) *Error {
+	return refuse(http.StatusForbidden, "AccessDenied", "There were headers present in the request which were not signed").
+		with("HeadersNotSigned", strings.Join(names, ", "))
+}
+
+// errMismatch leaves out the canonical request that S3 tells: it may hold a
+// session token, and this text reaches logs.
 func errMismatch() *Error {
 	return refuse(http.StatusForbidden, "SignatureDoesNotMatch",
 		"The request signature we calculated does not match the signature you provided. Check your key and signing method.")
+}
+
+// errArgument is about the value of a header.
+func errArgument(name, value, message string) *Error {
+	return refuse(http.StatusBadRequest, "InvalidArgument", "%s", message).with("ArgumentName", name, "ArgumentValue", value)
 }
 
 func errURI() *Error {
@@ -80,9 +111,10 @@ func errNoLength() *Error {
 	return refuse(http.StatusLengthRequired, "MissingContentLength", "You must provide the Content-Length HTTP header.")
 }
 
-func errPayloadHash() *Error {
+func errPayloadHash(want, got string) *Error {
 	return refuse(http.StatusBadRequest, "XAmzContentSHA256Mismatch",
-		"The provided 'x-amz-content-sha256' header does not match what was computed.")
+		"The provided 'x-amz-content-sha256' header does not match what was computed.").
+		with("ClientComputedContentSHA256", want, "S3ComputedContentSHA256", got)
 }
 
 func errChunkSize() *Error {

@@ -25,14 +25,13 @@ func Parse(r *Request) (*Auth, error) {
 	case lines == 0 || authorization == "":
 		return nil, errAnonymous()
 	case lines > 1:
-		return nil, errSpace()
+		return nil, errSpace(authorization)
 	}
 	return parseHeader(r, authorization)
 }
 
-func errSpace() *Error {
-	return refuse(http.StatusBadRequest, "InvalidArgument",
-		"Authorization header is invalid -- one and only one ' ' (space) required.")
+func errSpace(value string) *Error {
+	return errArgument("Authorization", value, "Authorization header is invalid -- one and only one ' ' (space) required.")
 }
 
 // parseHeader reads a request that carries an Authorization header.
@@ -40,11 +39,11 @@ func parseHeader(r *Request, authorization string) (*Auth, error) {
 	kind, rest, ok := strings.Cut(strings.TrimSpace(authorization), " ")
 	switch {
 	case !ok:
-		return nil, errSpace()
+		return nil, errSpace(authorization)
 	case kind == "AWS":
 		return nil, errMechanism()
 	case kind != algorithm:
-		return nil, refuse(http.StatusBadRequest, "InvalidArgument", "Unsupported Authorization Type")
+		return nil, errArgument("Authorization", kind, "Unsupported Authorization Type")
 	}
 	credential, names, signature, err := splitComponents(rest)
 	if err != nil {

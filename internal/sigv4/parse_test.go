@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -397,5 +398,48 @@ func TestNoSecretVerifiesNothing(t *testing.T) {
 	r := signedPut(t)
 	if _, err := verify(&r, "", exampleTime()); code(err) != "SignatureDoesNotMatch" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// S3 tells more than a code where a client can use it.
+func TestRefusalsTellDetails(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*sigv4.Request)
+		now    time.Time
+		want   []laketap.Field
+	}{
+		{"region", edit("us-east-1", "us-west-1"), exampleTime(), fields("Region", "us-east-1")},
+		{
+			"headers", func(r *sigv4.Request) { set(r, "X-Amz-Copy-Source", "a/b"); set(r, "x-amz-tagging", "c") }, exampleTime(),
+			fields("HeadersNotSigned", "x-amz-copy-source, x-amz-tagging"),
+		},
+		{
+			"mechanism", func(r *sigv4.Request) { set(r, "Authorization", "Bearer token") }, exampleTime(),
+			fields("ArgumentName", "Authorization", "ArgumentValue", "Bearer"),
+		},
+		{
+			"hash", func(r *sigv4.Request) { set(r, "X-Amz-Content-Sha256", "x") }, exampleTime(),
+			fields("ArgumentName", "x-amz-content-sha256", "ArgumentValue", "x"),
+		},
+		{
+			"clock", func(*sigv4.Request) {}, exampleTime().Add(time.Hour),
+			fields("RequestTime", exampleDate, "ServerTime", "2013-05-24T01:00:00Z", "MaxAllowedSkewMilliseconds", "900000"),
+		},
+		{"signature", func(r *sigv4.Request) { r.Path = "/x" }, exampleTime(), nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := signedPut(t)
+			tt.change(&r)
+			_, err := verify(&r, keys().SecretAccessKey, tt.now)
+			e, ok := errors.AsType[*sigv4.Error](err)
+			if !ok {
+				t.Fatalf("got %v", err)
+			}
+			if diff := cmp.Diff(tt.want, e.Detail); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
 	}
 }

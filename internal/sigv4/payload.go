@@ -56,7 +56,7 @@ func (a *Auth) setPayload(r *Request, hash string) error {
 		return refuse(http.StatusNotImplemented, "NotImplemented", "The chunk encoding algorithm %s is not supported.", hash)
 	default:
 		if !isHexSHA256(hash) {
-			return refuse(http.StatusBadRequest, "InvalidArgument", "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, "+
+			return errArgument("x-amz-content-sha256", hash, "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, "+
 				"STREAMING-UNSIGNED-PAYLOAD-TRAILER, STREAMING-AWS4-HMAC-SHA256-PAYLOAD, "+
 				"STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER, STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD, "+
 				"STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER or a valid sha256 value.")

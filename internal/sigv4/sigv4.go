@@ -85,6 +85,7 @@ type Error struct {
 	Status  int    // HTTP
 	Code    string // "SignatureDoesNotMatch"
 	Message string
+	Detail  []laketap.Field // further elements of the XML: {"Region", "us-east-1"}
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }

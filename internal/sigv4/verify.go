@@ -2,7 +2,6 @@ package sigv4
 
 import (
 	"crypto/subtle"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -20,10 +19,10 @@ func (a *Auth) Verify(r *Request, secret, region string, now time.Time) error {
 		if a.Presigned {
 			return errQuery("Error parsing the X-Amz-Credential parameter; the region %q is wrong; expecting %q", a.Region, region)
 		}
-		return errHeader("the region %q is wrong; expecting %q", a.Region, region)
+		return errHeader("the region %q is wrong; expecting %q", a.Region, region).with("Region", region)
 	}
-	if !a.signsAll(r) {
-		return errUnsignedHeaders()
+	if names := a.unsigned(r); len(names) > 0 {
+		return errUnsignedHeaders(names)
 	}
 	if secret == "" {
 		return errMismatch() // anyone can sign with no secret
@@ -35,25 +34,25 @@ func (a *Auth) Verify(r *Request, secret, region string, now time.Time) error {
 func (a *Auth) checkTime(now time.Time) error {
 	if !a.Presigned {
 		if d := now.Sub(a.Time); d > maxSkew || d < -maxSkew {
-			return errSkewed()
+			return errSkewed(a.timestamp, now)
 		}
 		return nil
 	}
-	if now.After(a.Time.Add(a.Expires)) {
-		return refuse(http.StatusForbidden, "AccessDenied", "Request has expired")
+	if end := a.Time.Add(a.Expires); now.After(end) {
+		return errExpired(a.Expires, end, now)
 	}
 	if a.Time.Sub(now) > maxSkew {
-		return refuse(http.StatusForbidden, "AccessDenied", "Request is not valid yet.")
+		return errNotYet()
 	}
 	return nil
 }
 
-// signsAll reports whether everything that must be signed is: the host, so
-// that a request cannot be taken elsewhere, and every x-amz-* header, since
-// they change what the request does.
-func (a *Auth) signsAll(r *Request) bool {
+// unsigned returns what must be signed and is not: the host, so that a request
+// cannot be taken elsewhere, and every x-amz-* header, since they change what
+// the request does.
+func (a *Auth) unsigned(r *Request) (names []string) {
 	if !slices.Contains(a.SignedHeaders, "host") {
-		return false
+		names = append(names, "host")
 	}
 	const prefix = "x-amz-"
 	for i := range r.Header {
@@ -62,10 +61,10 @@ func (a *Auth) signsAll(r *Request) bool {
 			continue
 		}
 		if !slices.ContainsFunc(a.SignedHeaders, func(signed string) bool { return strings.EqualFold(signed, name) }) {
-			return false
+			names = append(names, strings.ToLower(name))
 		}
 	}
-	return true
+	return names
 }
 
 func (a *Auth) checkSignature(r *Request, secret string) error {
