@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -119,7 +120,7 @@ func setUp(t *testing.T, upstream http.HandlerFunc, change func(*catalog.Options
 		f.upstream(w, r)
 	}))
 	t.Cleanup(f.up.Close)
-	keys, err := tap.NewKeyring(rander())
+	keys, err := tap.NewKeyring(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // An object is a JSON object as text, cut into its members. Editing replaces,
@@ -96,13 +98,15 @@ func (o object) get(name string) (value []byte, times int) {
 }
 
 // text returns the string value of a member; ok is false if there is none, or
-// it is no string, or the name occurs twice and readers may differ.
+// it is no string, or the name occurs twice or the string is no Unicode, so
+// that readers may differ in what they take of it.
 func (o object) text(name string) (s string, ok bool) {
 	value, times := o.get(name)
 	if times != 1 || len(value) == 0 || value[0] != '"' {
 		return "", false
 	}
-	return unquote(value), true
+	s = unquote(value)
+	return s, !strings.ContainsRune(s, utf8.RuneError) // bytes that are no UTF-8 among them
 }
 
 // object returns the object that is the value of a member.

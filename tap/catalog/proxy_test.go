@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net"
@@ -421,7 +422,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	keys, err := tap.NewKeyring(rander())
+	keys, err := tap.NewKeyring(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -469,7 +470,7 @@ func TestDefaults(t *testing.T) {
 		send(w, 200, table("s3://lake/t", keysJSON))
 	}))
 	t.Cleanup(up.Close)
-	keys, err := tap.NewKeyring(rander())
+	keys, err := tap.NewKeyring(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
