@@ -1,0 +1,5 @@
+package demo_test
+
+import "runtime"
+
+const onLinux = runtime.GOOS == "linux"
