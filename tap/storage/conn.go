@@ -56,8 +56,8 @@ func (l *listener) closeAll() {
 
 // What a politeConn reads of a client that has not finished sending.
 const (
-	lingerBytes = 1 << 20
-	lingerTime  = time.Second
+	lingerBytes = 64 << 20
+	lingerTime  = 2 * time.Second
 )
 
 // A politeConn closes so that a client which is still sending a body can read
