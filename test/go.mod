@@ -4,4 +4,9 @@ module github.com/laketap/laketap/test
 
 go 1.26.0
 
-require github.com/google/go-cmp v0.7.0 // indirect
+require (
+	github.com/aws/aws-sdk-go-v2 v1.48.0
+	github.com/google/go-cmp v0.7.0
+)
+
+require github.com/aws/smithy-go v1.28.9 // indirect

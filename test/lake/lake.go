@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/laketap/laketap/test/process"
+	"github.com/laketap/laketap/test/s3"
 )
 
 // Info is what a lake says of itself in lake.json.
@@ -108,4 +109,18 @@ func (l *Lake) get(ctx context.Context, path string, v any) error {
 		return fmt.Errorf("lake answers %s to %s: %s", resp.Status, path, body)
 	}
 	return json.Unmarshal(body, v)
+}
+
+// Owner returns a client of the lake's store with its owner's keys.
+func (l *Lake) Owner() *s3.Client {
+	return &s3.Client{Endpoint: l.S3.Endpoint, Region: l.S3.Region, Keys: s3.Keys{ID: l.Keys.ID, Secret: l.Keys.Secret}}
+}
+
+// Put stores an object past Laketap. The target is raw: "/bucket/key".
+func (l *Lake) Put(t testing.TB, target, body string) {
+	t.Helper()
+	got, err := l.Owner().Do(t.Context(), s3.Request{Method: http.MethodPut, Target: target, Text: body})
+	if err != nil || got.Status != http.StatusOK {
+		t.Fatalf("put %s: %v %v", target, got, err)
+	}
 }

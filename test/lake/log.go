@@ -37,3 +37,15 @@ func (l *Lake) Requests(t testing.TB) []Request {
 	}
 	return all
 }
+
+// Arrived returns how many requests have reached the lake's store until now.
+func (l *Lake) Arrived(t testing.TB) int {
+	t.Helper()
+	n := 0
+	for _, r := range l.Requests(t) {
+		if r.Kind == "s3" {
+			n++
+		}
+	}
+	return n
+}
