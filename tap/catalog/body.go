@@ -3,12 +3,14 @@ package catalog
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // read reads an answer to be edited. It returns the body decoded, and leaves
@@ -19,12 +21,14 @@ func (x *exchange) read(resp *http.Response) (body []byte, why reason, err error
 	if resp.ContentLength > limit {
 		return nil, tooLarge, nil
 	}
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	if err != nil {
+	budget := &budgeted{Reader: io.LimitReader(resp.Body, limit+1), used: &x.h.editing, most: editsAtOnce * limit}
+	raw, err := io.ReadAll(budget)
+	x.held += budget.n
+	if err != nil && !errors.Is(err, errBudget) {
 		resp.Body.Close()
 		return nil, "", fmt.Errorf("read answer: %w", err)
 	}
-	if int64(len(raw)) > limit {
+	if err != nil || int64(len(raw)) > limit {
 		resp.Body = struct {
 			io.Reader
 			io.Closer
@@ -38,6 +42,30 @@ func (x *exchange) read(resp *http.Response) (body []byte, why reason, err error
 		return nil, unreadable, nil
 	}
 	return body, "", nil
+}
+
+// editsAtOnce times the limit for one is what all answers that are being edited
+// may take of memory; one that finds no room passes.
+const editsAtOnce = 8
+
+var errBudget = errors.New("no room to edit another answer")
+
+// A budgeted reader takes what it reads from a budget that all share.
+type budgeted struct {
+	io.Reader
+	used *atomic.Int64
+	most int64
+	n    int64
+}
+
+func (b *budgeted) Read(p []byte) (int, error) {
+	if b.used.Load() > b.most {
+		return 0, errBudget
+	}
+	n, err := b.Reader.Read(p)
+	b.n += int64(n)
+	b.used.Add(int64(n))
+	return n, err
 }
 
 // inflate undoes a Content-Encoding; ok is false if it is unknown, damaged or
@@ -79,7 +107,7 @@ func replace(resp *http.Response, body []byte) {
 // acceptGzip asks the upstream for an encoding that can be undone, if it is to
 // use one: an answer that may be edited must be read.
 func acceptGzip(header http.Header) {
-	for _, token := range strings.Split(strings.ToLower(header.Get("Accept-Encoding")), ",") {
+	for token := range strings.SplitSeq(strings.ToLower(header.Get("Accept-Encoding")), ",") {
 		name, params, _ := strings.Cut(strings.TrimSpace(token), ";")
 		if strings.TrimSpace(name) == "gzip" && strings.ReplaceAll(params, " ", "") != "q=0" {
 			header.Set("Accept-Encoding", "gzip")

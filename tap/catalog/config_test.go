@@ -135,7 +135,7 @@ func TestReports(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := setUp(t, nil, nil)
 			f.upstream = func(w http.ResponseWriter, r *http.Request) {
-				if r.Method == "GET" {
+				if r.Method == http.MethodGet {
 					send(w, 200, tt.config)
 					return
 				}

@@ -52,7 +52,7 @@ func TestCreateWithoutKeys(t *testing.T) {
 			switch {
 			case strings.HasSuffix(r.URL.Path, "/config"):
 				send(w, 200, config)
-			case r.Method == "POST":
+			case r.Method == http.MethodPost:
 				send(w, 200, plain, `ETag: "c"`)
 			case credentials == "":
 				send(w, 404, `{}`)

@@ -34,23 +34,35 @@ func refusalFor(method string, up *upstream, err error) refusal {
 	unreachable := dial && op.Op == "dial"
 	switch {
 	case mutates(method) && unreachable:
-		return refusal{http.StatusBadGateway, "ServiceFailureException",
-			fmt.Sprintf("catalog %s at %s cannot be reached; nothing was sent to it", up.name, up.url())}
+		return refusal{
+			http.StatusBadGateway, "ServiceFailureException",
+			fmt.Sprintf("catalog %s at %s cannot be reached; nothing was sent to it", up.name, up.url()),
+		}
 	case mutates(method) && timeout:
-		return refusal{http.StatusGatewayTimeout, "CommitStateUnknownException",
-			fmt.Sprintf("catalog %s did not answer in time; whether it carried out the request is unknown", up.name)}
+		return refusal{
+			http.StatusGatewayTimeout, "CommitStateUnknownException",
+			fmt.Sprintf("catalog %s did not answer in time; whether it carried out the request is unknown", up.name),
+		}
 	case mutates(method):
-		return refusal{http.StatusBadGateway, "CommitStateUnknownException",
-			fmt.Sprintf("catalog %s broke off before it had answered; whether it carried out the request is unknown", up.name)}
+		return refusal{
+			http.StatusBadGateway, "CommitStateUnknownException",
+			fmt.Sprintf("catalog %s broke off before it had answered; whether it carried out the request is unknown", up.name),
+		}
 	case timeout && !unreachable:
-		return refusal{http.StatusGatewayTimeout, "ServiceFailureException",
-			fmt.Sprintf("catalog %s did not answer in time", up.name)}
+		return refusal{
+			http.StatusGatewayTimeout, "ServiceFailureException",
+			fmt.Sprintf("catalog %s did not answer in time", up.name),
+		}
 	case unreachable:
-		return refusal{http.StatusServiceUnavailable, "ServiceUnavailableException",
-			fmt.Sprintf("catalog %s at %s cannot be reached", up.name, up.url())}
+		return refusal{
+			http.StatusServiceUnavailable, "ServiceUnavailableException",
+			fmt.Sprintf("catalog %s at %s cannot be reached", up.name, up.url()),
+		}
 	}
-	return refusal{http.StatusServiceUnavailable, "ServiceUnavailableException",
-		fmt.Sprintf("catalog %s broke off before it had answered", up.name)}
+	return refusal{
+		http.StatusServiceUnavailable, "ServiceUnavailableException",
+		fmt.Sprintf("catalog %s broke off before it had answered", up.name),
+	}
 }
 
 // mutates reports whether a method may change something upstream.

@@ -37,6 +37,7 @@ type exchange struct {
 	prefix string // "/name" if the client named the upstream
 	claim  string // the principal, not yet believed
 	sent   *capture
+	held   int64 // bytes taken from the budget for edits
 	access laketap.Access
 }
 
@@ -91,8 +92,10 @@ func (h *Handler) newID() string {
 
 func (x *exchange) serve() {
 	if x.up == nil {
-		x.refuse(refusal{http.StatusNotFound, "NotFoundException",
-			"no catalog of that name: begin the path with one of " + x.h.catalogNames()})
+		x.refuse(refusal{
+			http.StatusNotFound, "NotFoundException",
+			"no catalog of that name: begin the path with one of " + x.h.catalogNames(),
+		})
 		return
 	}
 	r := x.in
@@ -164,6 +167,9 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 		x.up.note(func(s *UpstreamStatus) { s.SignedFor = service })
 		x.explain(resp, explainSigned(resp.StatusCode, x.up, service))
 	}
+	if led, ok := x.redirect(resp.Header.Get("Location")); ok {
+		resp.Header.Set("Location", led)
+	}
 	resp.Header.Set(requestIDHeader, x.access.RequestID)
 	return resp, nil
 }
@@ -233,6 +239,7 @@ func (x *exchange) done() {
 	if a.Served == laketap.FromOrigin && (a.Status/100 == 2 || a.Status == http.StatusNotModified) {
 		a.Principal = x.claim
 	}
+	x.h.editing.Add(-x.held)
 	m := x.h.metrics
 	m.inFlight.Dec()
 	m.requests.WithLabelValues(a.Catalog, a.Op, class(a.Status)).Inc()
@@ -260,6 +267,15 @@ func (x *exchange) endpoint() string {
 		scheme = "https"
 	}
 	return fmt.Sprintf("%s://%s/", scheme, net.JoinHostPort(host, strconv.Itoa(o.StoragePort)))
+}
+
+// redirect leads a redirect within the upstream through us; ok is false if it
+// goes anywhere else or finds its way by itself.
+func (x *exchange) redirect(location string) (led string, ok bool) {
+	if strings.HasPrefix(location, "/") && !strings.HasPrefix(location, "//") {
+		return reroute(location, x.up.base, x.prefix)
+	}
+	return reroute(location, x.up.url(), x.ours())
 }
 
 // ours is the URL at which the client reaches the upstream through us.

@@ -185,7 +185,8 @@ func everywhere(prefix string) bool {
 }
 
 // take collects the keys that the catalog vended, those of config first: they
-// are what engines use where no prefix fits.
+// are what engines use where no prefix fits. Keys that are vended in both
+// places are kept once, since all of them travel in each request.
 func (g *grant) take(l loaded) {
 	if keys, ok := keysIn(l.config); ok {
 		g.upstream = append(g.upstream, tap.Vended{Keys: keys})
@@ -197,7 +198,12 @@ func (g *grant) take(l loaded) {
 			if everywhere(prefix) {
 				prefix = ""
 			}
-			g.upstream = append(g.upstream, tap.Vended{Prefix: prefix, Keys: keys})
+			vended := tap.Vended{Prefix: prefix, Keys: keys}
+			if len(g.upstream) > 0 && g.upstream[0].Keys == keys {
+				g.upstream[0] = vended // still first, so still the fallback
+			} else {
+				g.upstream = append(g.upstream, vended)
+			}
 			if at := g.ends(c.config); at != "" {
 				g.inCredential = at
 			}

@@ -12,6 +12,7 @@ import (
 	"net/http/httputil"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -56,6 +57,7 @@ type Handler struct {
 	ids       *ids
 	lessons   *lessons
 	metrics   *metrics
+	editing   atomic.Int64 // bytes of the answers being edited
 	log       *slog.Logger
 	buffers   httputil.BufferPool
 }
@@ -167,7 +169,7 @@ func (h *Handler) route(path string) (up *upstream, below string, named, ok bool
 
 // catalogNames lists what may stand first in a path.
 func (h *Handler) catalogNames() string {
-	var all []string
+	all := make([]string, 0, len(h.upstreams))
 	for _, up := range h.upstreams {
 		all = append(all, "/"+up.name)
 	}

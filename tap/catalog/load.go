@@ -61,15 +61,17 @@ func (x *exchange) load(req *http.Request) (*http.Response, error) {
 // the client has none of its own and the upstream did not refuse it lately.
 func (x *exchange) askForKeys(req *http.Request) (added bool) {
 	now := x.access.At
-	if len(req.Header.Values(delegationHeader)) > 0 || x.up.remembers(delegationHeader, now) ||
-		x.up.remembers(x.loadMemo(), now) || x.up.remembers(x.loadMemo()+" "+x.claim, now) {
+	if len(req.Header.Values(delegationHeader)) > 0 ||
+		x.up.remembers(delegationHeader, now) || x.up.remembers(x.loadMemo(), now) {
 		return false
 	}
 	req.Header.Set(delegationHeader, vendedKeys)
 	return true
 }
 
-func (x *exchange) loadMemo() string { return "load " + x.path }
+// loadMemo names a load that is not worth a second request: of this table, by
+// this caller, since another may be vended what this one is not.
+func (x *exchange) loadMemo() string { return "load " + x.path + " " + x.claim }
 
 // refusesHeader reports whether a status may mean that the upstream does not
 // like a header of ours; 401 and 404 and the like never do.
@@ -95,15 +97,23 @@ func (x *exchange) plainly(req *http.Request, first *http.Response, cond conditi
 		return first, req, false
 	}
 	discard(first)
-	if refused := first.StatusCode; refused != http.StatusOK && second.StatusCode < http.StatusBadRequest {
-		what := delegationHeader
-		if refused == http.StatusForbidden { // this caller, this table
-			what = x.loadMemo() + " " + x.claim
-		}
-		x.up.remember(what, x.access.At.Add(refusalKept), x.access.At)
-		x.up.note(func(s *UpstreamStatus) { s.DelegationRefused = x.access.At })
+	if first.StatusCode != http.StatusOK && second.StatusCode < http.StatusBadRequest {
+		x.refusedDelegation(first.StatusCode)
 	}
 	return second, again, true
+}
+
+// refusedDelegation notes that a load failed for our header alone.
+func (x *exchange) refusedDelegation(status int) {
+	x.up.note(func(s *UpstreamStatus) { s.DelegationRefused = x.access.At })
+	until := x.access.At.Add(refusalKept)
+	switch status {
+	case http.StatusInternalServerError: // perhaps only this once
+	case http.StatusForbidden:
+		x.up.remember(x.loadMemo(), until, x.access.At)
+	default:
+		x.up.remember(delegationHeader, until, x.access.At)
+	}
 }
 
 // create carries a CreateTable or Register. Only the client's own delegation

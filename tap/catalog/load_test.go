@@ -197,7 +197,7 @@ func TestLoadWithStorageCredentials(t *testing.T) {
 	f.upstream = reply(200, strings.ReplaceAll(strings.Replace(table("s3://lake/wh/orders", ``), `"later"`, credentials, 1), "UP/", f.up.URL+"/iceberg/"))
 	got := f.do("GET", "/prod"+loadPath, "")
 	session := f.session(got)
-	var ids []string
+	ids := make([]string, 0, len(session.Upstream))
 	for _, v := range session.Upstream {
 		ids = append(ids, v.Prefix+" "+v.Keys.AccessKeyID)
 	}
@@ -288,6 +288,32 @@ func TestDelegation(t *testing.T) {
 			t.Errorf("session = %+v", s)
 		}
 	})
+	t.Run("trouble is not remembered", func(t *testing.T) {
+		f := setUp(t, picky(500), nil)
+		for range 2 {
+			if got := f.do("GET", loadPath, ""); string(got.body) != plain {
+				t.Errorf("got %s", got.body)
+			}
+			f.pass(2 * 5 * time.Minute)
+		}
+		if n := len(f.seen()); n != 4 {
+			t.Errorf("2 loads took %d requests, want 4", n)
+		}
+	})
+	t.Run("another caller may be vended", func(t *testing.T) {
+		f := setUp(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") == "Bearer alice" {
+				send(w, 200, table("s3://lake/wh/orders", keysJSON))
+				return
+			}
+			send(w, 200, plain)
+		}, nil)
+		f.do("GET", loadPath, "", "Authorization: Bearer bob")
+		f.session(f.do("GET", loadPath, "", "Authorization: Bearer alice"))
+		if h := f.seen()[2].header.Get("X-Iceberg-Access-Delegation"); h == "" {
+			t.Error("alice's load did not ask for keys")
+		}
+	})
 	t.Run("no table is no refusal", func(t *testing.T) {
 		f := setUp(t, reply(404, refusal), nil)
 		if got := f.do("GET", loadPath, ""); got.status != 404 || len(f.seen()) != 1 {
@@ -307,6 +333,16 @@ func TestDelegation(t *testing.T) {
 			t.Errorf("session = %+v", s)
 		}
 	})
+}
+
+// The same keys in both places, as most catalogs vend them, travel once.
+func TestKeysInBothPlaces(t *testing.T) {
+	both := strings.Replace(table("s3://lake/wh/orders", keysJSON), `"later"`, `"storage-credentials":[{"prefix":"s3://lake/x","config":{"s3.access-key-id":"X","s3.secret-access-key":"x"}},{"prefix":"s3://lake/wh/orders","config":{`+keysJSON+`}}],"later"`, 1)
+	f := setUp(t, reply(200, both), nil)
+	s := f.session(f.do("GET", loadPath, ""))
+	if len(s.Upstream) != 2 || s.Upstream[0].Prefix != "s3://lake/wh/orders" || s.Upstream[0].Keys.AccessKeyID != "ASIAUP" || s.Upstream[1].Prefix != "s3://lake/x" {
+		t.Errorf("upstream keys = %v", s.Upstream)
+	}
 }
 
 func TestLongUpstreamToken(t *testing.T) {

@@ -69,7 +69,7 @@ func TestGet(t *testing.T) {
 	}
 	list, _ := o.get("l")
 	values, ok := elements(list)
-	var got []string
+	got := make([]string, 0, len(values))
 	for _, v := range values {
 		got = append(got, string(v))
 	}

@@ -68,7 +68,7 @@ func TestTokenEndpoint(t *testing.T) {
 	const form = "grant_type=client_credentials&client_id=etl&client_secret=s%26x&scope=PRINCIPAL_ROLE%3AALL"
 	const granted = `{"access_token":"opaque-1","token_type":"bearer","expires_in":3600, "issued_token_type" : "x"}`
 	f := setUp(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == "POST" {
+		if r.Method == http.MethodPost {
 			send(w, 200, granted, "Cache-Control: no-store")
 			return
 		}

@@ -71,7 +71,7 @@ func TestUnknownRequestsPass(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header()["X-Odd"] = []string{"1", "2"}
 		w.Header().Set("Trailer", "X-Sum")
-		w.WriteHeader(418)
+		w.WriteHeader(http.StatusTeapot)
 		_, _ = fmt.Fprintf(w, "%s %s %s", r.Method, r.Host, body)
 		w.Header().Set("X-Sum", "abc")
 	}, nil)
@@ -92,7 +92,7 @@ func TestUnknownRequestsPass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "PROPFIND " + strings.TrimPrefix(f.up.URL, "http://") + " hello"; resp.StatusCode != 418 || string(body) != want {
+	if want := "PROPFIND " + strings.TrimPrefix(f.up.URL, "http://") + " hello"; resp.StatusCode != http.StatusTeapot || string(body) != want {
 		t.Errorf("got %d %s, want 418 %s", resp.StatusCode, body, want)
 	}
 	if diff := cmp.Diff([]string{"1", "2"}, resp.Header.Values("X-Odd")); diff != "" {
@@ -222,9 +222,16 @@ func TestUpstreamOutOfReach(t *testing.T) {
 		method, path string
 		status       int
 	}{
-		{"GET", loadPath, 503}, {"GET", "/v1/config", 503}, {"HEAD", loadPath, 503}, {"GET", "/x", 503},
-		{"POST", loadPath, 502}, {"DELETE", loadPath, 502}, {"PUT", "/x", 502}, {"PATCH", "/x", 502},
-		{"POST", "/v1/wh/transactions/commit", 502}, {"POST", "/v1/wh/namespaces/n/tables", 502},
+		{"GET", loadPath, 503},
+		{"GET", "/v1/config", 503},
+		{"HEAD", loadPath, 503},
+		{"GET", "/x", 503},
+		{"POST", loadPath, 502},
+		{"DELETE", loadPath, 502},
+		{"PUT", "/x", 502},
+		{"PATCH", "/x", 502},
+		{"POST", "/v1/wh/transactions/commit", 502},
+		{"POST", "/v1/wh/namespaces/n/tables", 502},
 	} {
 		got := f.do(tt.method, tt.path, "")
 		if got.status != tt.status {
@@ -402,6 +409,28 @@ func TestTooLargeToEdit(t *testing.T) {
 		got := f.do("GET", loadPath, "")
 		if string(got.body) != body || f.h.Upstreams()[0].LastReason != "too_large" {
 			t.Errorf("chunked %v: got %s, %+v", chunked, got.body, f.h.Upstreams()[0])
+		}
+	}
+}
+
+// A redirect within the upstream stays within us; another is its own affair.
+func TestRedirects(t *testing.T) {
+	location := ""
+	f := setUp(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", location)
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	}, nil)
+	for _, tt := range []struct{ from, want string }{
+		{f.up.URL + "/iceberg/v1/config?x", f.tap.URL + "/prod/v1/config?x"},
+		{"/iceberg/v1/config", "/prod/v1/config"},
+		{"/icebergs/v1/config", "/icebergs/v1/config"},
+		{"config", "config"},
+		{"//elsewhere/iceberg", "//elsewhere/iceberg"},
+		{"https://elsewhere/x", "https://elsewhere/x"},
+	} {
+		location = tt.from
+		if got := f.do("GET", "/prod/v1/wh/namespaces", ""); got.status != 307 || got.header.Get("Location") != tt.want {
+			t.Errorf("%s became %d %s, want %s", tt.from, got.status, got.header.Get("Location"), tt.want)
 		}
 	}
 }

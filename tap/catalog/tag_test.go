@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func TestETags(t *testing.T) {
 	if etag == "" || strings.Contains(etag, "v1") || first.header.Get("Last-Modified") != "" {
 		t.Fatalf("headers = %v, want an ETag of ours", first.header)
 	}
-	if v := first.config(t)["s3.session-token-expires-at-ms"]; v != fmt.Sprint(start.Add(time.Hour).UnixMilli()) {
+	if v := first.config(t)["s3.session-token-expires-at-ms"]; v != strconv.FormatInt(start.Add(time.Hour).UnixMilli(), 10) {
 		t.Errorf("expiry = %s, want the upstream's", v)
 	}
 	if s := f.session(first); !s.Expires.Equal(start.Add(time.Hour)) {
@@ -92,7 +93,7 @@ func (f *fixture) doHost(target string, headers ...string) answer {
 	f.Helper()
 	for _, h := range headers {
 		if host, ok := strings.CutPrefix(h, "Host: "); ok {
-			req, err := http.NewRequestWithContext(f.Context(), "GET", f.tap.URL+target, http.NoBody)
+			req, err := http.NewRequestWithContext(f.Context(), http.MethodGet, f.tap.URL+target, http.NoBody)
 			if err != nil {
 				f.Fatal(err)
 			}

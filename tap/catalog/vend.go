@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/laketap/laketap/internal/sigv4"
@@ -74,7 +75,7 @@ func storageConfig(endpoint, region string, keys sigv4.Credentials, r row) []pai
 // around dropped, the rest untouched. expires and refresh are what the catalog
 // said in this config, "" for nothing.
 func lead(config object, values []pair, expires, refresh string) []byte {
-	values = values[:len(values):len(values)]
+	values = slices.Clip(values)
 	if expires != "" {
 		values = append(values, text(expiryKey, expires))
 	}
