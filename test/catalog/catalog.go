@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -36,9 +37,7 @@ func (c Client) Do(ctx context.Context, method, path, body string, header http.H
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return Answer{}, fmt.Errorf("ask catalog: %w", err)

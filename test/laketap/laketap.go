@@ -51,12 +51,13 @@ type Storage struct {
 
 // An Origin is a store behind the storage tap.
 type Origin struct {
-	Name        string `json:"name"`
-	Endpoint    string `json:"endpoint"`
-	Region      string `json:"region"`
-	PathStyle   bool   `json:"path_style"`
-	AccessKeyID string `json:"access_key_id,omitempty"`
-	SecretFile  string `json:"secret_file,omitempty"`
+	Name        string   `json:"name"`
+	Endpoint    string   `json:"endpoint"`
+	Region      string   `json:"region"`
+	PathStyle   bool     `json:"path_style"`
+	Buckets     []string `json:"buckets,omitempty"`
+	AccessKeyID string   `json:"access_key_id,omitempty"`
+	SecretFile  string   `json:"secret_file,omitempty"`
 }
 
 // A Key is a static key of the storage tap.
