@@ -124,7 +124,7 @@ func (d *doctor) findServer(ctx context.Context) {
 	defer cancel()
 	var s admin.Status
 	if err := at.ask(ctx, "/api/v1/status", nil, &s); err != nil {
-		d.tell(warn, "server", "none runs: "+err.Error(), "laketap serve")
+		d.split(warn, "server", err)
 		return
 	}
 	d.server = &s

@@ -12,13 +12,8 @@ import (
 type listeners struct{ catalog, storage, admin net.Listener }
 
 // listen opens all ports or none.
-func listen(ctx context.Context, cfg *Config) (l *listeners, err error) {
-	l = &listeners{}
-	defer func() {
-		if err != nil {
-			l.close()
-		}
-	}()
+func listen(ctx context.Context, cfg *Config) (*listeners, error) {
+	l := &listeners{}
 	for _, port := range []struct {
 		setting, address string
 		to               *net.Listener
@@ -27,10 +22,12 @@ func listen(ctx context.Context, cfg *Config) (l *listeners, err error) {
 		{"storage.listen", cfg.Storage.Listen, &l.storage},
 		{"admin.listen", cfg.Admin.Listen, &l.admin},
 	} {
-		*port.to, err = listenOn(ctx, port.setting, port.address)
+		one, err := listenOn(ctx, port.setting, port.address)
 		if err != nil {
+			l.close()
 			return nil, err
 		}
+		*port.to = one
 	}
 	return l, nil
 }

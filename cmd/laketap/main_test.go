@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+)
+
+// TestMain lets scripts run this test binary as laketap and as laketap-lake.
+func TestMain(m *testing.M) {
+	testscript.Main(noLeaks{m}, map[string]func(){"laketap": main, lakeProgram: fakeLakeMain})
+}
+
+// noLeaks runs tests and fails if they leave goroutines behind.
+type noLeaks struct{ m *testing.M }
+
+func (n noLeaks) Run() int {
+	code := n.m.Run()
+	if code != 0 {
+		return code
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
