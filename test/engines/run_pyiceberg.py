@@ -27,14 +27,16 @@ def main():
         columns = list(zip(*records)) or [[] for _ in schema]
         return pa.table([pa.array(c, f.type) for c, f in zip(columns, schema)], schema=schema)
 
+    names = {"catalog": catalog, "rows": rows, "table": catalog.load_table, "pa": pa}
+    names.update(datetime=datetime.datetime, date=datetime.date, decimal=decimal.Decimal, utc=datetime.timezone.utc)
+    for module in (pyiceberg.expressions, pyiceberg.partitioning, pyiceberg.schema, pyiceberg.transforms, pyiceberg.types):
+        names.update({k: v for k, v in vars(module).items() if k[0].isupper()})
+
     def run(text):
-        names = {"catalog": catalog, "rows": rows, "table": catalog.load_table, "pa": pa}
-        names.update(datetime=datetime.datetime, date=datetime.date, decimal=decimal.Decimal, utc=datetime.timezone.utc)
-        for module in (pyiceberg.expressions, pyiceberg.partitioning, pyiceberg.schema, pyiceberg.transforms, pyiceberg.types):
-            names.update({k: v for k, v in vars(module).items() if k[0].isupper()})
-        # A step's first line stands behind "pyiceberg:", the others are set in by two.
+        # A step's first line stands behind "pyiceberg:", the others are set in
+        # by two. What a step names, later steps know.
         exec(text.replace("\n  ", "\n"), names)
-        return names.get("answer")
+        return names.pop("answer", None)
 
     def read(step):
         scan = catalog.load_table(step["table"]).scan(snapshot_id=step.get("snapshot"))

@@ -5,7 +5,6 @@ package laketap
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -108,21 +107,34 @@ func Secret(t testing.TB, secret string) string {
 	return file
 }
 
-// Start starts a server and waits until it answers.
-func Start(t testing.TB, c Config) *Server {
+// Write writes the configuration to a file and returns its path.
+func Write(t testing.TB, c Config) string {
 	t.Helper()
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
+	file := filepath.Join(t.TempDir(), "laketap.yml")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Command returns how to start a server with a configuration file.
+func Command(t testing.TB, file string) process.Command {
+	t.Helper()
+	return process.Command{Path: process.Binary(t, "laketap"), Args: []string{"serve", "--config", file}}
+}
+
+// Start starts a server and waits until it answers.
+func Start(t testing.TB, c Config) *Server {
+	t.Helper()
 	s := &Server{
 		Catalog: fmt.Sprintf("http://%v", c.Catalog["listen"]),
 		Storage: "http://" + c.Storage.Listen,
 		Admin:   fmt.Sprintf("http://%v", c.Admin["listen"]),
-		file:    filepath.Join(t.TempDir(), "laketap.yml"),
-	}
-	if err := os.WriteFile(s.file, text, 0o600); err != nil {
-		t.Fatal(err)
+		file:    Write(t, c),
 	}
 	s.Restart(t)
 	return s
@@ -132,14 +144,24 @@ func Start(t testing.TB, c Config) *Server {
 // configuration, same data, same ports.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
-	s.Process = process.Start(t, process.Command{
-		Path: process.Binary(t, "laketap"),
-		Args: []string{"serve", "--config", s.file},
-	})
+	s.Process = process.Start(t, Command(t, s.file))
 	s.Process.Eventually(t, startTime, func() error {
-		var ignored json.RawMessage
-		return s.get(t.Context(), "/healthz", &ignored)
+		status, body, err := s.ask(t.Context(), "/healthz")
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("healthz: %d %s", status, body)
+		}
+		return err
 	})
+}
+
+// Ready returns what the server says of its readiness.
+func (s *Server) Ready(t testing.TB) (status int, body string) {
+	t.Helper()
+	status, text, err := s.ask(t.Context(), "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status, string(text)
 }
 
 // An Access is a request that a tap saw, as the admin API tells it.
@@ -192,31 +214,29 @@ func (s *Server) Accesses(t testing.TB) []Access {
 	}
 }
 
-// get asks the admin API and decodes its answer into v; an answer that is not
-// JSON is accepted where v is raw.
+// get asks the admin API and decodes its answer into v.
 func (s *Server) get(ctx context.Context, path string, v any) error {
+	status, body, err := s.ask(ctx, path)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("admin API answers %d to %s: %s", status, path, body)
+	}
+	if err == nil {
+		err = json.Unmarshal(body, v)
+	}
+	return err
+}
+
+// ask asks the admin API.
+func (s *Server) ask(ctx context.Context, path string) (status int, body []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Admin+path, http.NoBody)
 	if err != nil {
-		return fmt.Errorf("make request: %w", err)
+		return 0, nil, fmt.Errorf("make request: %w", err)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask admin API: %w", err)
+		return 0, nil, fmt.Errorf("ask admin API: %w", err)
 	}
-	defer resp.Body.Close() // read to its end or given up
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return fmt.Errorf("read admin API's answer: %w", err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("admin API answers %s to %s: %s", resp.Status, path, body)
-	}
-	if raw, ok := v.(*json.RawMessage); ok {
-		*raw = body
-		return nil
-	}
-	if err := json.Unmarshal(body, v); err != nil {
-		return errors.Join(fmt.Errorf("read admin API's answer to %s", path), err)
-	}
-	return nil
+	defer resp.Body.Close()
+	body, err = io.ReadAll(resp.Body)
+	return resp.StatusCode, body, err
 }
