@@ -172,7 +172,7 @@ def spark():
     t = session.range(60).selectExpr("id", "cast(id % 5 as string) as s", "array(id, null) as a", "map('k', struct(id as x)) as m", "cast(id as decimal(9,2)) as dec")
     kinds = {
         "flat": {},
-        "bloom": {"parquet.bloom.filter.enabled#s": "true", "parquet.bloom.filter.expected.ndv#s": "8"},
+        "bloom": {"parquet.enable.dictionary#s": "false", "parquet.bloom.filter.enabled#s": "true", "parquet.bloom.filter.expected.ndv#s": "8"},
         "v2": {"parquet.writer.version": "PARQUET_2_0", "compression": "gzip"},
         "legacy": {"compression": "none", "parquet.enable.dictionary": "false"},
     }
