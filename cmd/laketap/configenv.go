@@ -25,8 +25,7 @@ func (c *Config) readEnv(environ []string) error {
 		settings[variable(name)] = name
 	}
 	var problems []error
-	slices.Sort(environ)
-	for _, line := range environ {
+	for _, line := range slices.SortedStableFunc(slices.Values(environ), byName) {
 		name, value, _ := strings.Cut(line, "=")
 		if !strings.HasPrefix(name, envPrefix) || slices.Contains(flagVariables, name) || ofKubernetes(name) {
 			continue
@@ -46,6 +45,14 @@ func (c *Config) readEnv(environ []string) error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// byName orders variables, so that problems come in one order. Of two with one
+// name the later wins, as in a shell.
+func byName(a, b string) int {
+	a, _, _ = strings.Cut(a, "=")
+	b, _, _ = strings.Cut(b, "=")
+	return strings.Compare(a, b)
 }
 
 // ofKubernetes reports whether a variable is one of those that Kubernetes sets
