@@ -201,6 +201,9 @@ func (s *Server) receive(ctx *fasthttp.RequestCtx) (r *request, err error) {
 	if r.sig.Header, r.sig.Host, err = parseHead(string(h.RawHeaders())); err != nil {
 		return r, errBadRequest.because(err.Error())
 	}
+	if r.times("Content-Length")+r.times("Transfer-Encoding") == 0 {
+		r.length = lengthNone // fasthttp calls it 0
+	}
 	return r, s.admit(r, string(h.RequestURI()))
 }
 
@@ -234,7 +237,7 @@ func (s *Server) admit(r *request, target string) error {
 func (s *Server) attachBody(ctx *fasthttp.RequestCtx, r *request) {
 	r.body = &clientBody{conn: ctx.Conn(), stall: s.opts.StallTimeout, stream: ctx.RequestBodyStream(), left: r.length}
 	if r.length == lengthNone {
-		r.body.stream = nil
+		r.body.stream, r.body.left = nil, 0
 	}
 }
 
