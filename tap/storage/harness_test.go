@@ -225,6 +225,10 @@ func (f *fixture) do(c call) result {
 		f.t.Fatalf("%s %s: %v", c.method, c.target, err)
 	}
 	defer resp.Body.Close()
+	return read(resp)
+}
+
+func read(resp *http.Response) result {
 	body, err := io.ReadAll(resp.Body)
 	return result{resp.StatusCode, resp.Header, string(body), err}
 }
