@@ -98,7 +98,7 @@ func TestQueries(t *testing.T) {
 	} {
 		t.Run(c.query, func(t *testing.T) {
 			page := decode[admin.Page](t, get(t, h, "/api/v1/accesses"+c.query))
-			seqs := []uint64{}
+			seqs := make([]uint64, 0, len(page.Accesses))
 			for _, a := range page.Accesses {
 				seqs = append(seqs, a.Seq)
 			}

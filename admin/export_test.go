@@ -3,8 +3,9 @@ package admin
 // Paths returns every path that the API answers.
 func Paths(d Deps) []string {
 	h := &handler{Deps: d}
-	var paths []string
-	for _, r := range h.routes() {
+	routes := h.routes()
+	paths := make([]string, 0, len(routes))
+	for _, r := range routes {
 		paths = append(paths, r.path)
 	}
 	return paths

@@ -34,8 +34,10 @@ func status() admin.Status {
 	return admin.Status{
 		Version: "v0.1.0", Started: at, Mode: "accelerate", Authority: "catalog", Roots: []string{"s3://lake"}, Region: "us-east-1",
 		Addresses: admin.Addresses{Catalog: "http://127.0.0.1:8181", Storage: "http://127.0.0.1:9191", Admin: "http://127.0.0.1:9292", Advertised: "http://lt:9191"},
-		Upstreams: []admin.Upstream{{Name: "prod", URL: "https://up", URI: "http://127.0.0.1:8181", Vends: "no", Passed: 2,
-			LastPassed: &admin.Passed{At: at, Table: "tpch.orders", Reason: "no_authority", Fix: "let it vend"}, SignedFor: "glue", DelegationRefused: at}},
+		Upstreams: []admin.Upstream{{
+			Name: "prod", URL: "https://up", URI: "http://127.0.0.1:8181", Vends: "no", Passed: 2,
+			LastPassed: &admin.Passed{At: at, Table: "tpch.orders", Reason: "no_authority", Fix: "let it vend"}, SignedFor: "glue", DelegationRefused: at,
+		}},
 		Origins: []admin.Origin{{Name: "aws", Region: "us-east-1", Buckets: []string{"lake"}}},
 	}
 }

@@ -3,11 +3,13 @@ package admin_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,12 +60,8 @@ func readDocument(t *testing.T) *document {
 func TestEveryPathIsDescribed(t *testing.T) {
 	d, _ := deps()
 	want := admin.Paths(d)
-	var got []string
-	for path := range readDocument(t).Paths {
-		got = append(got, path)
-	}
 	slices.Sort(want)
-	slices.Sort(got)
+	got := slices.Sorted(maps.Keys(readDocument(t).Paths))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("paths served and described (-served +described):\n%s", diff)
 	}
@@ -80,7 +78,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		}
 		for _, query := range queries {
 			w := get(t, h, path+query)
-			response, ok := methods["get"].Responses[fmt.Sprint(w.Code)]
+			response, ok := methods["get"].Responses[strconv.Itoa(w.Code)]
 			if !ok {
 				t.Errorf("%s%s answers %d, which is not described", path, query, w.Code)
 				continue

@@ -3,6 +3,7 @@ package observe_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -124,7 +125,7 @@ func TestAccessesWithoutATable(t *testing.T) {
 	o := observe.New(observe.Options{})
 	for n := range 100 {
 		a := get(spark, n)
-		a.Table, a.TableName = laketap.TableID{Prefix: fmt.Sprint(n)}, fmt.Sprintf("guess.%d", n)
+		a.Table, a.TableName = laketap.TableID{Prefix: strconv.Itoa(n)}, fmt.Sprintf("guess.%d", n)
 		a.Catalog = []string{"dev", "prod"}[n%2]
 		o.Access(a)
 	}
@@ -229,7 +230,7 @@ func TestConcurrentUse(t *testing.T) {
 	for w := range 4 {
 		wg.Go(func() {
 			for n := range 500 {
-				o.Access(get(laketap.Engine{Name: fmt.Sprint(n % 7)}, n*w%90))
+				o.Access(get(laketap.Engine{Name: strconv.Itoa(n % 7)}, n*w%90))
 				o.Table(laketap.TableSeen{At: start, ID: tableID(n), Name: "x"})
 				o.Report(laketap.Report{Kind: "scan-report"})
 			}

@@ -2,6 +2,7 @@ package observe_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ func TestMetricsOfForeignNames(t *testing.T) {
 	o := observe.New(observe.Options{Registerer: reg, Engines: 10})
 	for n := range 1000 {
 		o.Access(get(laketap.Engine{Name: fmt.Sprintf("\xff\x00\"%d", n)}, 1))
-		o.Access(get(laketap.Engine{Name: "", Version: fmt.Sprint(n)}, 1))
+		o.Access(get(laketap.Engine{Name: "", Version: strconv.Itoa(n)}, 1))
 		o.Access(get(laketap.Engine{Name: "unknown"}, 1))
 	}
 	count, err := testutil.GatherAndCount(reg, "laketap_tap_errors_total")

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/laketap/laketap"
@@ -56,9 +57,5 @@ func (r *reports) all() []laketap.Report {
 func (r *reports) received() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	counts := make(map[string]int64, len(r.kinds))
-	for kind, n := range r.kinds {
-		counts[kind] = n
-	}
-	return counts
+	return maps.Clone(r.kinds)
 }

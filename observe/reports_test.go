@@ -30,8 +30,9 @@ func TestReports(t *testing.T) {
 			for _, size := range c.sizes {
 				o.Report(laketap.Report{Kind: "scan-report", Body: make([]byte, size)})
 			}
-			var got []int
-			for _, r := range o.Reports() {
+			kept := o.Reports()
+			got := make([]int, 0, len(kept))
+			for _, r := range kept {
 				got = append(got, len(r.Body))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {

@@ -64,12 +64,12 @@ func matches(a laketap.Access, q laketap.AccessQuery) bool {
 
 func TestRingIsLikeASlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		size := rapid.SampledFrom([]int{1, 2, 7, 100, 1023, 1024, 1025, 2500}).Draw(t, "size")
+		size := rapid.SampledFrom([]int{1, 2, 7, 100, 1023, 1024, 1025, 2100}).Draw(t, "size")
 		m := &model{size: size}
 		o := observe.New(observe.Options{Accesses: size})
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
-				for range rapid.IntRange(1, 1500).Draw(t, "count") {
+				for range rapid.IntRange(1, 300).Draw(t, "count") {
 					n := len(m.all) % 5
 					a := get([]laketap.Engine{spark, duckdb}[n%2], n)
 					a.Tap = []laketap.Tap{laketap.CatalogTap, laketap.StorageTap}[n%3%2]

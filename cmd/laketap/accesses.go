@@ -105,12 +105,8 @@ func (c *AccessesCmd) show(w io.Writer, x *admin.Access) error {
 	if c.JSON {
 		return json.NewEncoder(w).Encode(x)
 	}
-	bytes := x.BytesOut
-	if x.BytesIn > bytes {
-		bytes = x.BytesIn
-	}
 	line := fmt.Sprintf("%s  %-18s %-7s %-23s %3d %10s %9s  %-24s %s%s%s",
-		x.At.Local().Format("15:04:05.000"), engineText(x.Engine, x.EngineVersion), x.Tap, x.Op, x.Status, bytesText(bytes),
+		x.At.Local().Format("15:04:05.000"), engineText(x.Engine, x.EngineVersion), x.Tap, x.Op, x.Status, bytesText(max(x.BytesIn, x.BytesOut)),
 		time.Duration(x.Seconds*float64(time.Second)).Round(10*time.Microsecond), orDash(x.Table), objectText(x), spaced(x.Range), spaced(x.Error))
 	_, err := fmt.Fprintln(w, strings.TrimRight(line, " "))
 	return err

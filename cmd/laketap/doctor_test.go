@@ -17,8 +17,10 @@ func examine(t *testing.T, environ []string, args ...string) (out string, code i
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	dir := t.TempDir()
-	environ = append([]string{"LAKETAP_DATA=" + filepath.Join(dir, "data"), "LAKETAP_ADMIN_LISTEN=127.0.0.1:0",
-		"LAKETAP_CATALOG_LISTEN=127.0.0.1:0", "LAKETAP_STORAGE_LISTEN=127.0.0.1:0"}, environ...)
+	environ = append([]string{
+		"LAKETAP_DATA=" + filepath.Join(dir, "data"), "LAKETAP_ADMIN_LISTEN=127.0.0.1:0",
+		"LAKETAP_CATALOG_LISTEN=127.0.0.1:0", "LAKETAP_STORAGE_LISTEN=127.0.0.1:0",
+	}, environ...)
 	a := &app{ctx: t.Context(), stdout: &stdout, stderr: &stderr, environ: environ}
 	code = run(a, append([]string{"doctor"}, args...))
 	return stdout.String() + stderr.String(), code
@@ -47,15 +49,23 @@ func TestDoctorOnVending(t *testing.T) {
 			`^warn +catalog main +vends no keys for table tpch.orders: its files are read around Laketap`,
 			`^ +fix: let the catalog vend credentials; or set storage.authority to catalog with roots: \[s3://lake/…\] and keys for origin aws`,
 		}},
-		{"vends nothing, below a root", "s3://lake/orders", nil,
+		{
+			"vends nothing, below a root", "s3://lake/orders", nil,
 			[]string{"LAKETAP_STORAGE_AUTHORITY=catalog", "LAKETAP_STORAGE_ROOTS=[s3://lake]"},
-			[]string{`^ok +catalog main +vends no keys .* lies below a root`}},
-		{"vends nothing, beside the root", "s3://lake/orders2", nil,
+			[]string{`^ok +catalog main +vends no keys .* lies below a root`},
+		},
+		{
+			"vends nothing, beside the root", "s3://lake/orders2", nil,
 			[]string{"LAKETAP_STORAGE_AUTHORITY=catalog", "LAKETAP_STORAGE_ROOTS=[s3://lake/orders]"},
-			[]string{`^warn +catalog main .* lies below no root`, `fix: add s3://lake/orders2 or a place above it to storage.roots`}},
+			[]string{`^warn +catalog main .* lies below no root`, `fix: add s3://lake/orders2 or a place above it to storage.roots`},
+		},
 		{"elsewhere", "gs://lake/orders", keys, nil, []string{`^warn +catalog main +table tpch.orders lies at gs://lake/orders: not S3`}},
-		{"another store", "s3://lake/orders", map[string]string{"s3.access-key-id": "id", "s3.endpoint": "http://minio:9000"}, nil,
-			[]string{`^warn .* lies in bucket lake at http://minio:9000, which belongs to no origin`, `fix: name the bucket`}},
+		{
+			"another store", "s3://lake/orders",
+			map[string]string{"s3.access-key-id": "id", "s3.endpoint": "http://minio:9000"},
+			nil,
+			[]string{`^warn .* lies in bucket lake at http://minio:9000, which belongs to no origin`, `fix: name the bucket`},
+		},
 		{"no table", "", nil, nil, []string{`^ok +catalog main +has no table yet`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -182,7 +192,7 @@ func TestDoctorOnAServer(t *testing.T) {
 	defer up.Close()
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	s := start(t, quiet(t, up.URL, gone.URL), serveOptions{})
+	s := start(t, quiet(t, up.URL, gone.URL))
 	fetch(t, s.at.Catalog+"/v1/p/q/namespaces/tpch/tables/orders")
 	out, code := examine(t, nil, "--admin", s.at.Admin)
 	says(t, out,

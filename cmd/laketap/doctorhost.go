@@ -64,7 +64,7 @@ func (d *doctor) data() {
 		d.tell(warn, "data", fmt.Sprintf("free space of %s is unknown: %v", dir, err), "look at the file system")
 		return
 	}
-	free := int64(st.Bavail) * st.Bsize //nolint:unconvert // their types differ between systems
+	free := int64(st.Bavail) * st.Bsize
 	text := fmt.Sprintf("%s can be written, %s free", d.cfg.Data, bytesText(free))
 	switch {
 	case free < noDisk:

@@ -134,16 +134,15 @@ func (d *doctor) stores(ctx context.Context) {
 func (d *doctor) store(ctx context.Context, o OriginConfig, store *s3.Store) {
 	what := "origin " + o.Name
 	if !needsKeys(d.cfg, o) {
-		switch err := error(nil); {
-		case o.Endpoint == "":
-			d.tell(good, what, "AWS; engines come with keys of the catalog, none of its own are used", "")
-		default:
-			if err = dial(ctx, o.Endpoint); err != nil {
+		where := "AWS"
+		if o.Endpoint != "" {
+			where = o.Endpoint + " listens"
+			if err := dial(ctx, o.Endpoint); err != nil {
 				d.tell(bad, what, "is out of reach: "+err.Error(), "start it, or correct endpoint under storage.origins")
 				return
 			}
-			d.tell(good, what, o.Endpoint+" listens; engines come with keys of the catalog, none of its own are used", "")
 		}
+		d.tell(good, what, where+"; engines come with keys of the catalog, none of its own are used", "")
 		return
 	}
 	buckets := o.Buckets

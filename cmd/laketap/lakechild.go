@@ -113,7 +113,7 @@ func (l *lake) await(ctx context.Context, name string) error {
 				return err
 			}
 		case <-progress.C:
-			l.log.Info("waiting for the local lake", "file", name)
+			l.log.InfoContext(ctx, "waiting for the local lake", "file", name)
 		case <-l.done:
 			return fmt.Errorf("--lake: the local lake ended before it was ready (%s):\n%s", ended(l.err), l.said.last())
 		case <-late.C:

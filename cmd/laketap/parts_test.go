@@ -74,7 +74,7 @@ func TestEveryEngineHasItsLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
+	got := make([]string, 0, len(files))
 	for _, f := range files {
 		got = append(got, strings.TrimSuffix(filepath.Base(f), ".tmpl"))
 	}

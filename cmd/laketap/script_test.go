@@ -114,9 +114,7 @@ func cmdAwait(ts *testscript.TestScript, _ bool, args []string) {
 		if time.Now().After(deadline) {
 			ts.Fatalf("%s is not ready: %v", args[0], err)
 		}
-		select { // a port can only be polled
-		case <-time.After(20 * time.Millisecond):
-		}
+		<-time.After(20 * time.Millisecond) // a port can only be polled
 	}
 }
 

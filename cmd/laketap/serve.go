@@ -191,12 +191,12 @@ func (n *node) run(ctx context.Context) error {
 		n.ports.close() // whoever still serves one returns
 		return nil
 	})
-	n.log.Info("ready", "catalog", n.addresses().Catalog, "storage", n.addresses().Storage, "admin", n.addresses().Admin)
+	n.log.InfoContext(ctx, "ready", "catalog", n.addresses().Catalog, "storage", n.addresses().Storage, "admin", n.addresses().Admin)
 	if n.opts.Ready != nil {
 		n.opts.Ready(n.addresses())
 	}
 	err := g.Wait()
-	n.log.Info("ended")
+	n.log.InfoContext(ctx, "ended")
 	return err
 }
 

@@ -39,15 +39,12 @@ type running struct {
 }
 
 // start runs a server; the test's end ends it.
-func start(t *testing.T, cfg *Config, opts serveOptions) *running {
+func start(t *testing.T, cfg *Config) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &running{stop: cancel, ended: make(chan error, 1)}
 	ready := make(chan admin.Addresses, 1)
-	opts.Ready = func(at admin.Addresses) { ready <- at }
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
+	opts := serveOptions{Log: slog.New(slog.DiscardHandler), Ready: func(at admin.Addresses) { ready <- at }}
 	go func() { s.ended <- serve(ctx, cfg, opts) }()
 	select {
 	case s.at = <-ready:
@@ -98,7 +95,7 @@ func TestServeInFrontOfACatalog(t *testing.T) {
 	defer up.Close()
 	store := httptest.NewServer(fakeStore())
 	defer store.Close()
-	s := start(t, quiet(t, up.URL, store.URL), serveOptions{})
+	s := start(t, quiet(t, up.URL, store.URL))
 
 	code, body := fetch(t, s.at.Catalog+"/v1/p/q/namespaces/tpch/tables/orders")
 	if code != 200 || !strings.Contains(body, s.at.Storage) || strings.Contains(body, "upstream secret") {
@@ -137,7 +134,7 @@ func TestServeInFrontOfACatalog(t *testing.T) {
 func TestServeInFrontOfNothing(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	s := start(t, quiet(t, gone.URL, gone.URL), serveOptions{})
+	s := start(t, quiet(t, gone.URL, gone.URL))
 	code, body := fetch(t, s.at.Admin+"/readyz")
 	if code != 503 || !strings.Contains(body, `"kind":"upstream","name":"prod"`) || !strings.Contains(body, `"kind":"origin","name":"m"`) {
 		t.Errorf("got %d %s, want 503 with a reason for both", code, body)
@@ -162,7 +159,7 @@ func TestShutdownDrains(t *testing.T) {
 		_, _ = io.WriteString(w, `{"slow":"answer"}`)
 	}))
 	defer up.Close()
-	s := start(t, quiet(t, up.URL, up.URL), serveOptions{})
+	s := start(t, quiet(t, up.URL, up.URL))
 	var code int
 	var body string
 	var wg sync.WaitGroup
@@ -197,7 +194,7 @@ func TestShutdownIsBounded(t *testing.T) {
 	defer up.Close()
 	cfg := quiet(t, up.URL, up.URL)
 	cfg.Drain = 100 * time.Millisecond
-	s := start(t, cfg, serveOptions{})
+	s := start(t, cfg)
 	var wg sync.WaitGroup
 	wg.Go(func() { fetch(t, s.at.Catalog+"/v1/slow") })
 	<-entered
@@ -211,7 +208,7 @@ func TestShutdownIsBounded(t *testing.T) {
 func TestShutdownEndsFollowers(t *testing.T) {
 	up := httptest.NewServer(fakeCatalog("", nil))
 	defer up.Close()
-	s := start(t, quiet(t, up.URL, up.URL), serveOptions{})
+	s := start(t, quiet(t, up.URL, up.URL))
 	stdout := &syncBuffer{}
 	a := &app{ctx: t.Context(), stdout: stdout, stderr: io.Discard}
 	followed := make(chan error)
@@ -249,7 +246,7 @@ func TestAddresses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := quiet(t, "http://127.0.0.1:1", "http://127.0.0.1:1")
 			cfg.Storage.Advertise = c.advertise
-			s := start(t, cfg, serveOptions{})
+			s := start(t, cfg)
 			if !strings.HasPrefix(s.at.Catalog, c.catalog) || !strings.HasPrefix(s.at.Storage, c.storage) {
 				t.Errorf("got %+v", s.at)
 			}

@@ -14,11 +14,12 @@ func (VersionCmd) Help() string { return "Examples:\n  laketap version" }
 // Run executes the command.
 func (VersionCmd) Run(a *app) error {
 	info, _ := debug.ReadBuildInfo()
-	fmt.Fprintln(a.stdout, "laketap", versionOf(info))
-	if info != nil {
-		fmt.Fprintln(a.stdout, info.GoVersion, setting(info, "GOOS")+"/"+setting(info, "GOARCH"))
+	if info == nil {
+		_, err := fmt.Fprintln(a.stdout, "laketap", versionOf(nil))
+		return err
 	}
-	return nil
+	_, err := fmt.Fprintf(a.stdout, "laketap %s\n%s %s/%s\n", versionOf(info), info.GoVersion, setting(info, "GOOS"), setting(info, "GOARCH"))
+	return err
 }
 
 // version returns the version of this program.
