@@ -8,8 +8,6 @@ import (
 	"time"
 )
 
-func text(s string) *string { return &s }
-
 func TestSame(t *testing.T) {
 	for _, tt := range []struct {
 		name, kind string
@@ -17,41 +15,41 @@ func TestSame(t *testing.T) {
 		want       bool
 		err        string
 	}{
-		{"same text", "text", text("BUILDING"), text("BUILDING"), true, ""},
-		{"text is not trimmed", "text", text("a"), text("a "), false, ""},
-		{"text of digits is text", "text", text("1.0"), text("1.00"), false, ""},
+		{"same text", "text", new("BUILDING"), new("BUILDING"), true, ""},
+		{"text is not trimmed", "text", new("a"), new("a "), false, ""},
+		{"text of digits is text", "text", new("1.0"), new("1.00"), false, ""},
 		{"nulls", "text", nil, nil, true, ""},
-		{"null is not empty", "text", nil, text(""), false, ""},
-		{"null is not zero", "decimal", text("0"), nil, false, ""},
-		{"whole numbers", "int", text("15000"), text("15000"), true, ""},
-		{"64 bits, exactly", "int", text("9007199254740993"), text("9007199254740992"), false, ""},
-		{"trailing zeros", "decimal", text("7822103.0000"), text("7822103"), true, ""},
-		{"scale 4 and scale 6", "decimal", text("5256751331.4492"), text("5256751331.449200"), true, ""},
-		{"the last digit counts", "decimal", text("5256751331.449234"), text("5256751331.449235"), false, ""},
-		{"38 digits", "decimal", text("12345678901234567890123456789012345678"), text("12345678901234567890123456789012345679"), false, ""},
-		{"Python's zero", "decimal", text("0E-6"), text("0.00"), true, ""},
-		{"an exponent", "decimal", text("1.5e3"), text("1500"), true, ""},
-		{"a huge exponent", "decimal", text("1e999999999"), text("1"), false, "not a number"},
-		{"a fraction", "decimal", text("1/2"), text("0.5"), false, "not a number"},
-		{"hexadecimal", "int", text("0x10"), text("16"), false, "not a number"},
-		{"no digits", "decimal", text(""), text("0"), false, "not a number"},
-		{"too long", "decimal", text(strings.Repeat("1", 65)), text("1"), false, "not a number"},
-		{"the other one", "decimal", text("1"), text("many"), false, "not a number"},
-		{"sums in another order", "float", text("36002.12382901414"), text("36002.12382901415"), true, ""},
-		{"too far apart", "float", text("36002.1238290"), text("36002.1238291"), true, ""},
-		{"a digit too early", "float", text("36002.1238"), text("36002.1240"), false, ""},
-		{"around zero", "float", text("1e-300"), text("0"), false, ""},
-		{"not a number twice", "float", text("NaN"), text("nan"), true, ""},
-		{"infinities", "float", text("inf"), text("inf"), true, ""},
-		{"opposite infinities", "float", text("inf"), text("-inf"), false, ""},
-		{"no float", "float", text("1"), text("one"), false, "not a number"},
-		{"days", "date", text("1995-03-14"), text("1995-03-14"), true, ""},
-		{"midnight", "date", text("1995-03-14"), text("1995-03-14 00:00:00"), true, ""},
-		{"midnight by ISO", "date", text("1995-03-14T00:00:00.000"), text("1995-03-14"), true, ""},
-		{"another day", "date", text("1995-03-14"), text("1995-03-15"), false, ""},
-		{"not midnight", "date", text("1995-03-14"), text("1995-03-14 01:00:00"), false, "not a date"},
-		{"days since 1970", "date", text("9203"), text("1995-03-14"), false, "not a date"},
-		{"unknown kind", "uuid", text("a"), text("a"), false, `kind "uuid"`},
+		{"null is not empty", "text", nil, new(""), false, ""},
+		{"null is not zero", "decimal", new("0"), nil, false, ""},
+		{"whole numbers", "int", new("15000"), new("15000"), true, ""},
+		{"64 bits, exactly", "int", new("9007199254740993"), new("9007199254740992"), false, ""},
+		{"trailing zeros", "decimal", new("7822103.0000"), new("7822103"), true, ""},
+		{"scale 4 and scale 6", "decimal", new("5256751331.4492"), new("5256751331.449200"), true, ""},
+		{"the last digit counts", "decimal", new("5256751331.449234"), new("5256751331.449235"), false, ""},
+		{"38 digits", "decimal", new("12345678901234567890123456789012345678"), new("12345678901234567890123456789012345679"), false, ""},
+		{"Python's zero", "decimal", new("0E-6"), new("0.00"), true, ""},
+		{"an exponent", "decimal", new("1.5e3"), new("1500"), true, ""},
+		{"a huge exponent", "decimal", new("1e999999999"), new("1"), false, "not a number"},
+		{"a fraction", "decimal", new("1/2"), new("0.5"), false, "not a number"},
+		{"hexadecimal", "int", new("0x10"), new("16"), false, "not a number"},
+		{"no digits", "decimal", new(""), new("0"), false, "not a number"},
+		{"too long", "decimal", new(strings.Repeat("1", 65)), new("1"), false, "not a number"},
+		{"the other one", "decimal", new("1"), new("many"), false, "not a number"},
+		{"sums in another order", "float", new("36002.12382901414"), new("36002.12382901415"), true, ""},
+		{"too far apart", "float", new("36002.1238290"), new("36002.1238291"), true, ""},
+		{"a digit too early", "float", new("36002.1238"), new("36002.1240"), false, ""},
+		{"around zero", "float", new("1e-300"), new("0"), false, ""},
+		{"not a number twice", "float", new("NaN"), new("nan"), true, ""},
+		{"infinities", "float", new("inf"), new("inf"), true, ""},
+		{"opposite infinities", "float", new("inf"), new("-inf"), false, ""},
+		{"no float", "float", new("1"), new("one"), false, "not a number"},
+		{"days", "date", new("1995-03-14"), new("1995-03-14"), true, ""},
+		{"midnight", "date", new("1995-03-14"), new("1995-03-14 00:00:00"), true, ""},
+		{"midnight by ISO", "date", new("1995-03-14T00:00:00.000"), new("1995-03-14"), true, ""},
+		{"another day", "date", new("1995-03-14"), new("1995-03-15"), false, ""},
+		{"not midnight", "date", new("1995-03-14"), new("1995-03-14 01:00:00"), false, "not a date"},
+		{"days since 1970", "date", new("9203"), new("1995-03-14"), false, "not a date"},
+		{"unknown kind", "uuid", new("a"), new("a"), false, `kind "uuid"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := column{Kind: tt.kind}.same(tt.a, tt.b)
@@ -66,7 +64,7 @@ func TestDiffers(t *testing.T) {
 	columns := []column{{"name", "text"}, {"n", "int"}}
 	row := func(cells ...string) (row []*string) {
 		for _, c := range cells {
-			row = append(row, text(c))
+			row = append(row, new(c))
 		}
 		return row
 	}
@@ -81,7 +79,7 @@ func TestDiffers(t *testing.T) {
 		{"none", nil, "0 rows, not 2"},
 		{"another order", [][]*string{row("b", "2"), row("a", "1")}, "row 1, name: b, not a"},
 		{"a cell", [][]*string{row("a", "1"), row("b", "3")}, "row 2, n: 3, not 2"},
-		{"a null", [][]*string{row("a", "1"), {text("b"), nil}}, "row 2, n: null, not 2"},
+		{"a null", [][]*string{row("a", "1"), {new("b"), nil}}, "row 2, n: null, not 2"},
 		{"a column less", [][]*string{row("a", "1"), row("b")}, "row 2: 1 columns, not 2"},
 		{"no number", [][]*string{row("a", "1"), row("b", "two")}, `row 2, n: "two" is not a number`},
 	} {
@@ -110,7 +108,7 @@ func TestQuestions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ids []string
+	ids := make([]string, 0, len(d.questions))
 	for _, q := range d.questions {
 		if slices.Contains(ids, q.ID) {
 			t.Errorf("%s is asked twice", q.ID)

@@ -18,7 +18,7 @@ type voice struct {
 func (d *Demo) ask(ctx context.Context, engines []engine, srv *server) ([]voice, error) {
 	st := d.screen.step("Ask every engine the same %d questions, by catalog URI alone", len(d.questions))
 	defer st.end()
-	reference := engine{name: "files", script: "duckdb_demo.py"}
+	reference := engine{name: "files", script: "duckdb_demo.py", fix: fixDefault}
 	voices := []voice{d.listen(ctx, st, reference, nil, "reference", d.data())}
 	if err := voices[0].failure; err != nil {
 		return nil, fmt.Errorf("read the generated files: %w", err)
@@ -40,7 +40,7 @@ func (d *Demo) listen(ctx context.Context, st *step, e engine, env []string, arg
 	st.at(e.name + " starts")
 	part := stopwatch()
 	version := ""
-	v.failure = d.talk(ctx, e.name, env, append([]string{e.script}, args...), func(ev *event) {
+	v.failure = d.talk(ctx, e, env, args, func(ev *event) {
 		switch ev.Event {
 		case "engine":
 			version = ev.Version
@@ -53,6 +53,9 @@ func (d *Demo) listen(ctx context.Context, st *step, e engine, env []string, arg
 	})
 	if v.failure == nil && len(v.answers) == 0 {
 		v.failure = errors.New("it said nothing")
+	}
+	if ctx.Err() != nil {
+		return v
 	}
 	st.line("%-9s %-8s  %7s  %d of %d answered", e.name, version, part(), v.spoken(), len(d.questions))
 	return v
@@ -74,7 +77,7 @@ func (v voice) spoken() int {
 // first voice.
 func (d *Demo) compare(voices []voice) error {
 	g := &grid{right: map[int]bool{1: true, 2: true}}
-	head := []string{"question", "rows"}
+	head := append(make([]string, 0, 2+len(voices)), "question", "rows")
 	for _, v := range voices {
 		head = append(head, v.name)
 	}
@@ -83,7 +86,7 @@ func (d *Demo) compare(voices []voice) error {
 	asked := len(d.questions) * (len(voices) - 1)
 	for _, q := range d.questions {
 		want := voices[0].answers[q.ID]
-		row := []string{q.Title, spellCount(int64(len(want.rows))), spellSeconds(want.seconds)}
+		row := append(make([]string, 0, len(head)), q.Title, spellCount(int64(len(want.rows))), spellSeconds(want.seconds))
 		for _, v := range voices[1:] {
 			cell, why := v.mark(q, want)
 			row = append(row, cell)

@@ -104,18 +104,19 @@ func (c child) hear(cmd *exec.Cmd) (func(), error) {
 // for another server, and no proxy between programs on this machine.
 func environ(own []string) []string {
 	var kept []string
-	bypass := "127.0.0.1,localhost"
+	bypass := []string{"127.0.0.1", "localhost"}
 	for _, line := range own {
 		name, value, _ := strings.Cut(line, "=")
 		switch {
 		case strings.HasPrefix(name, "LAKETAP_"):
 		case strings.EqualFold(name, "NO_PROXY"):
-			bypass += "," + value
+			bypass = append(bypass, value)
 		default:
 			kept = append(kept, line)
 		}
 	}
-	return append(kept, "NO_PROXY="+bypass, "no_proxy="+bypass)
+	list := strings.Join(bypass, ",")
+	return append(kept, "NO_PROXY="+list, "no_proxy="+list)
 }
 
 // lineWriter hands on whole lines; longer ones than maxLine are cut.

@@ -68,6 +68,9 @@ func (d *Demo) Run(ctx context.Context) error {
 		watchParent(ctx, parentEvery, cancel)
 	}()
 	err := d.run(ctx, cancel)
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(cause, context.Canceled) {
+		err = fmt.Errorf("stopped, nothing is left running: %w", cause)
+	}
 	cancel(nil)
 	<-watched
 	return err
@@ -95,16 +98,7 @@ func (d *Demo) run(ctx context.Context, cancel context.CancelCauseFunc) error {
 		return err
 	}
 	defer srv.stop()
-	stopped := make(chan struct{})
-	defer func() { cancel(nil); <-stopped }()
-	go func() { // engines have nobody to talk to once the server is gone
-		defer close(stopped)
-		select {
-		case <-srv.ended:
-			cancel(fmt.Errorf("the server ended: %w; see its log %s", srv.err, d.serverLog()))
-		case <-ctx.Done():
-		}
-	}()
+	defer d.whileItServes(ctx, srv, cancel)()
 	if err := d.load(ctx, srv); err != nil {
 		return err
 	}
@@ -118,6 +112,24 @@ func (d *Demo) run(ctx context.Context, cancel context.CancelCauseFunc) error {
 	}
 	d.next()
 	return wrong
+}
+
+// whileItServes cancels when the server ends: engines have nobody to talk to
+// then. The function that it returns ends the watch.
+func (d *Demo) whileItServes(ctx context.Context, srv *server, cancel context.CancelCauseFunc) func() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-srv.ended:
+			cancel(fmt.Errorf("the server ended: %w; see its log %s", srv.err, d.serverLog()))
+		case <-ctx.Done():
+		}
+	}()
+	return func() {
+		cancel(nil)
+		<-done
+	}
 }
 
 // prepare makes the demo's folder, writes the scripts there, and keeps a
@@ -261,7 +273,8 @@ func (d *Demo) load(ctx context.Context, srv *server) error {
 	st := d.screen.step("Load it through Laketap with PyIceberg")
 	defer st.end()
 	var rows, loaded int64
-	err := d.talk(ctx, "load", d.environment(srv), []string{"pyiceberg_demo.py", "load", d.data()}, func(e *event) {
+	loader := engine{name: "load", script: "pyiceberg_demo.py", fix: fixDefault}
+	err := d.talk(ctx, loader, d.environment(srv), []string{"load", d.data()}, func(e *event) {
 		if e.Event != "table" {
 			return
 		}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,12 +94,7 @@ func (s stage) told(t *testing.T) []string {
 func (s stage) awaitStory(t *testing.T, want string) {
 	t.Helper()
 	eventually(t, "the story has "+want, func() bool {
-		for _, line := range s.told(t) {
-			if line == want {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(s.told(t), want)
 	})
 }
 
@@ -108,7 +105,7 @@ func (s stage) awaitSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // a lock file
+	defer f.Close()
 	eventually(t, "every program has ended", func() bool {
 		return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 	})
@@ -231,6 +228,10 @@ func TestWrong(t *testing.T) {
 			"7 of 21", demo.ErrDiffers,
 		},
 		{
+			"a package is missing", "FAKE_CRASH", "pyiceberg ModuleNotFoundError: No module named 'pyarrow'",
+			nil, "a Python package is missing in ", nil,
+		},
+		{
 			"the server does not start", "FAKE_SERVER_FAIL", "catalog.listen: the port is in use",
 			nil, "catalog.listen: the port is in use", nil,
 		},
@@ -312,7 +313,9 @@ func TestOneDemoAFolder(t *testing.T) {
 		t.Errorf("error %v of the second demo", err)
 	}
 	cancel()
-	<-ended
+	if err := <-ended; err == nil {
+		t.Error("the first demo ended well")
+	}
 }
 
 func TestCancelLeavesNothing(t *testing.T) {
@@ -362,7 +365,7 @@ func TestSignalsLeaveNothing(t *testing.T) {
 		{name: "SIGKILL of the parent", role: "parent", signal: syscall.SIGKILL},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.linux && !onLinux {
+			if tt.linux && runtime.GOOS != "linux" {
 				t.Skip("only Linux tells a server that its demo was killed")
 			}
 			s := newStage(t)

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -53,18 +54,15 @@ func TestMain(m *testing.M) {
 
 // live plays a part and exits.
 func live(part func() error) {
-	if path := os.Getenv("FAKE_ALIVE"); path != "" {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-		if err == nil {
-			err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
-		}
-		defer f.Close() //nolint:errcheck // the end of the process is the end of the lock
+	lock, err := os.OpenFile(os.Getenv("FAKE_ALIVE"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_SH)
 	}
-	if err := part(); err != nil {
+	if err == nil {
+		err = part()
+	}
+	runtime.KeepAlive(lock) // the end of the process is the end of the lock
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -101,8 +99,8 @@ func playEngine() error {
 		_ = say.Encode(map[string]any{"event": "failed", "error": "OutOfCheese: no more"})
 		os.Exit(1)
 	}
-	if os.Getenv("FAKE_CRASH") == script {
-		return fmt.Errorf("segmentation fault, says %s", script)
+	if who, why, _ := strings.Cut(os.Getenv("FAKE_CRASH"), " "); who == script {
+		return fmt.Errorf("segmentation fault, says %s%s", script, why)
 	}
 	if mode == "load" {
 		return playLoad(say, filepath.Dir(os.Args[1]))

@@ -3,6 +3,7 @@ package demo
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -186,7 +187,7 @@ func spellBytes(n int64) string {
 
 // spellCount writes a whole number with its thousands apart.
 func spellCount(n int64) string {
-	s := fmt.Sprint(n)
+	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}

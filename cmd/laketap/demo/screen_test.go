@@ -76,6 +76,12 @@ func TestTraffic(t *testing.T) {
 			engine("duckdb", "1.5.5", use(1, 1000, 0), use(1500, 20_000_000, 0)),
 			engine("pyiceberg", "0.12.0", use(9, 500, 100), use(3, 0, 20_000_000)),
 		}},
+		// Spark tells its version to the store only.
+		{Table: "tpch.part", Engines: []admin.EngineUse{
+			engine("spark", "", use(2, 100, 4000), admin.Use{}), engine("spark", "4.1.4", admin.Use{}, use(5, 500_000, 0)),
+			// Of two versions it could be either.
+			engine("trino", "", use(1, 1, 0), admin.Use{}), engine("trino", "475", admin.Use{}, use(1, 1, 0)), engine("trino", "476", admin.Use{}, use(1, 1, 0)),
+		}},
 		// Dropped and made again: one table to people.
 		{Table: "tpch.nation", Engines: []admin.EngineUse{engine("duckdb", "1.5.5", use(1, 500, 0), use(0, 0, 0))}},
 	}})
@@ -84,6 +90,10 @@ func TestTraffic(t *testing.T) {
 		"  duckdb/1.5.5      tpch.lineitem     1,501  20.0 MB      0 B    15.01",
 		"                    tpch.nation           4  3.50 kB      0 B     0.04",
 		"  pyiceberg/0.12.0  tpch.lineitem        12    500 B  20.0 MB     0.12",
+		"  spark/4.1.4       tpch.part             7   500 kB      0 B     0.07",
+		"  trino             tpch.part             1      1 B      0 B     0.01",
+		"  trino/475         tpch.part             1      1 B      0 B     0.01",
+		"  trino/476         tpch.part             1      1 B      0 B     0.01",
 		"  unknown           (catalog)             3    300 B      0 B     0.03",
 	}
 	if diff := cmp.Diff(want, trafficGrid(rows).lines()); diff != "" {

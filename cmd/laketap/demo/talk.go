@@ -40,33 +40,32 @@ func (r *rowsOrCount) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &r.count)
 }
 
-// talk runs a script of the engines and hands on what it tells. It returns why
-// the script as a whole failed, which is a person's answer, too.
-func (d *Demo) talk(ctx context.Context, name string, env, args []string, tell func(*event)) error {
-	logPath := filepath.Join(d.Dir, "logs", name+".log")
+// talk runs an engine's script and hands on what it tells. It returns why the
+// script as a whole failed.
+func (d *Demo) talk(ctx context.Context, e engine, env, args []string, tell func(*event)) error {
+	logPath := filepath.Join(d.Dir, "logs", e.name+".log")
 	log, err := os.Create(logPath) //nolint:gosec // a path of ours
 	if err != nil {
-		return fmt.Errorf("open the log of %s: %w", name, err)
+		return fmt.Errorf("open the log of %s: %w", e.name, err)
 	}
 	defer func() { _ = log.Close() }()
 	var failure string
 	c := child{
 		path: filepath.Join(d.EnginesDir, "venv", "bin", "python"),
-		args: append([]string{filepath.Join(d.scripts(), args[0])}, args[1:]...),
+		args: append([]string{filepath.Join(d.scripts(), e.script)}, args...),
 		env:  append([]string{"LAKETAP_DEMO=1", "PYTHONDONTWRITEBYTECODE=1", "TZ=UTC"}, env...),
 		dir:  d.Dir,
 		log:  log,
 		line: func(line []byte) {
-			var e event
-			if err := json.Unmarshal(line, &e); err != nil || e.Event == "" {
+			var ev event
+			switch err := json.Unmarshal(line, &ev); {
+			case err != nil || ev.Event == "":
 				fmt.Fprintf(log, "%s\n", line) // the engine's own chatter
-				return
+			case ev.Event == "failed" && ev.Question == "":
+				failure = ev.Error
+			default:
+				tell(&ev)
 			}
-			if e.Event == "failed" && e.Question == "" {
-				failure = e.Error
-				return
-			}
-			tell(&e)
 		},
 	}
 	err = c.run(ctx)
@@ -75,6 +74,8 @@ func (d *Demo) talk(ctx context.Context, name string, env, args []string, tell f
 		return context.Cause(ctx)
 	case failure != "":
 		return fmt.Errorf("%s (log: %s)", failure, logPath)
+	case err != nil && strings.Contains(tail(logPath), "ModuleNotFoundError"):
+		return fmt.Errorf("a Python package is missing in %s; run `%s`, which installs it (log: %s)", d.EnginesDir, e.fix, logPath)
 	case err != nil:
 		return fmt.Errorf("%w; the end of its log %s:\n%s", err, logPath, indent(tail(logPath)))
 	}

@@ -13,9 +13,8 @@ import (
 type trafficRow struct {
 	engine, table string // table "": requests that belong to none
 	requests      int64
-	read, written int64 // bytes of bodies
+	read, written int64 // bytes of bodies; written: of files only
 	seconds       float64
-	failed        int64
 }
 
 // traffic asks the admin API who did what. Only it knows: the engines' scripts
@@ -29,28 +28,26 @@ func traffic(ctx context.Context, adminURL string) ([]trafficRow, error) {
 }
 
 // trafficRows sums up both taps, by engine, the busiest table first. A table
-// that was dropped and made again, as after a stopped load, is one to people.
+// that was dropped and made again, as after a stopped load, is one to people;
+// so is an engine that tells its version to one tap only.
 func trafficRows(tables admin.Tables) []trafficRow {
 	type key struct{ engine, table string }
-	sums := map[key]*trafficRow{}
+	sums, names := map[key]*trafficRow{}, engineNames(tables)
 	for _, t := range tables.Tables {
 		for _, e := range t.Engines {
-			name := e.Engine
+			k := key{cmp.Or(names[e.Engine], e.Engine), t.Table}
 			if e.EngineVersion != "" {
-				name += "/" + e.EngineVersion
+				k.engine = e.Engine + "/" + e.EngineVersion
 			}
-			row, ok := sums[key{name, t.Table}]
+			row, ok := sums[k]
 			if !ok {
-				row = &trafficRow{engine: name, table: t.Table}
-				sums[key{name, t.Table}] = row
+				row = &trafficRow{engine: k.engine, table: k.table}
+				sums[k] = row
 			}
-			for _, u := range []admin.Use{e.Catalog, e.Storage} {
-				row.requests += u.Requests
-				row.read += u.BytesOut
-				row.written += u.BytesIn
-				row.seconds += u.Seconds
-				row.failed += u.Errors
-			}
+			row.requests += e.Catalog.Requests + e.Storage.Requests
+			row.read += e.Catalog.BytesOut + e.Storage.BytesOut
+			row.written += e.Storage.BytesIn // what the catalog gets is requests, not data
+			row.seconds += e.Catalog.Seconds + e.Storage.Seconds
 		}
 	}
 	rows := make([]trafficRow, 0, len(sums))
@@ -61,6 +58,30 @@ func trafficRows(tables admin.Tables) []trafficRow {
 		return cmp.Or(cmp.Compare(a.engine, b.engine), cmp.Compare(b.read+b.written, a.read+a.written), cmp.Compare(a.table, b.table))
 	})
 	return rows
+}
+
+// engineNames says what an engine that told no version is called: by the only
+// version that was seen of it, if there is just one.
+func engineNames(tables admin.Tables) map[string]string {
+	names, versions := map[string]string{}, map[string]map[string]bool{}
+	for _, t := range tables.Tables {
+		for _, e := range t.Engines {
+			if e.EngineVersion == "" {
+				continue
+			}
+			if versions[e.Engine] == nil {
+				versions[e.Engine] = map[string]bool{}
+			}
+			versions[e.Engine][e.EngineVersion] = true
+			names[e.Engine] = e.Engine + "/" + e.EngineVersion
+		}
+	}
+	for engine, seen := range versions {
+		if len(seen) > 1 {
+			delete(names, engine)
+		}
+	}
+	return names
 }
 
 // trafficGrid lays the rows out, an engine's name once.

@@ -1,5 +1,0 @@
-package demo_test
-
-import "runtime"
-
-const onLinux = runtime.GOOS == "linux"
