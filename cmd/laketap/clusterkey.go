@@ -48,25 +48,35 @@ func makeKeyring(name string) (*tap.Keyring, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return nil, fmt.Errorf("data: make directory (is it writable?): %w", err)
 	}
-	if err := writeDurably(name, ring.Text()); err != nil {
+	err = writeDurably(name, ring.Text())
+	if errors.Is(err, fs.ErrExist) { // another node on the same data was faster
+		text, err := readSecret("cluster.key_file", name)
+		if err != nil {
+			return nil, err
+		}
+		return tap.ParseKeyring([]byte(text))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("data: write cluster key: %w", err)
 	}
 	return ring, nil
 }
 
-// writeDurably replaces a file, readable by its owner only: whoever looks, even
-// after a power cut, finds all of the old content or all of the new.
+// writeDurably makes a file, readable by its owner only: whoever looks, even
+// after a power cut, finds none or all of it. One that is there is left alone,
+// and the error is [fs.ErrExist].
 func writeDurably(name string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".tmp-*") // mode 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already if all went well
+	defer os.Remove(f.Name())
 	_, err = f.Write(content)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), name); err != nil {
+	// A link and not a rename: that would replace another node's file.
+	if err := os.Link(f.Name(), name); err != nil {
 		return err
 	}
 	dir, err := os.Open(filepath.Dir(name))

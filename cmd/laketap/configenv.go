@@ -14,7 +14,7 @@ import (
 const envPrefix = "LAKETAP_"
 
 // Variables that are read by flags rather than as settings.
-var flagVariables = []string{"LAKETAP_ADMIN", "LAKETAP_CONFIG"}
+var flagVariables = []string{"LAKETAP_ADMIN", "LAKETAP_CONFIG", "LAKETAP_ENGINES", "LAKETAP_TOKEN"}
 
 // readEnv sets what the environment says: LAKETAP_STORAGE_ADVERTISE is
 // storage.advertise. Lists are written in YAML, as in

@@ -19,7 +19,7 @@ type DoctorCmd struct {
 	configFlags
 	adminFlags
 
-	Token     string `placeholder:"TOKEN" help:"Bearer token to look into catalogs with."`
+	Token     string `env:"LAKETAP_TOKEN" placeholder:"TOKEN" help:"Bearer token to look into catalogs with."`
 	Warehouse string `placeholder:"NAME" help:"Warehouse to look into, if a catalog has several."`
 }
 

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -178,6 +179,31 @@ func TestEscapePrefix(t *testing.T) {
 	for prefix, want := range map[string]string{"main": "main", "a/b": "a/b", "main|wh": "main%7Cwh", "a b": "a%20b"} {
 		if got := escapePrefix(prefix); got != want {
 			t.Errorf("%q: got %q, want %q", prefix, got, want)
+		}
+	}
+}
+
+// Of two nodes that start on one data directory at one time, both end up with
+// the key of one.
+func TestClusterKeyIsMadeByOne(t *testing.T) {
+	cfg := NewConfig()
+	cfg.Data = t.TempDir()
+	texts := make([]string, 8)
+	var wg sync.WaitGroup
+	for i := range texts {
+		wg.Go(func() {
+			ring, _, err := openKeyring(cfg)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			texts[i] = string(ring.Text())
+		})
+	}
+	wg.Wait()
+	for _, text := range texts {
+		if text != texts[0] {
+			t.Fatal("nodes have different keys")
 		}
 	}
 }
