@@ -3,7 +3,6 @@ package storage_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -144,8 +143,9 @@ func TestFailedFetchIsNotRepeated(t *testing.T) {
 	f := start(t, withBlocks(&blocks{}))
 	f.origin.server.CloseClientConnections()
 	f.origin.server.Listener.Close()
-	if got := f.do(call{method: "GET", target: "/lake/wh/t/x", keys: f.session(nil)}); got.status != 503 || f.origin.sends != 1 {
-		t.Errorf("got %d after %d tries", got.status, f.origin.sends)
+	got := f.do(call{method: "GET", target: "/lake/wh/t/x", keys: f.session(nil)})
+	if n := f.origin.sent(); got.status != 503 || n != 1 {
+		t.Errorf("got %d after %d tries", got.status, n)
 	}
 }
 
@@ -171,9 +171,9 @@ func TestWritesForget(t *testing.T) {
 		c.call.keys = keys
 		f.do(c.call)
 		f.access()
-		var got []string
-		for _, l := range b.taken() {
-			got = append(got, strings.TrimPrefix(l, "forget "))
+		got := b.taken()
+		for i := range got {
+			got[i] = strings.TrimPrefix(got[i], "forget ")
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s %s forgot %v, want %v", c.call.method, c.call.target, got, c.want)
@@ -264,7 +264,7 @@ func TestEveryRequestIsCounted(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
-			f.do(call{method: "GET", target: fmt.Sprintf("/lake/wh/t/%s", []string{"x", "none"}[i%2]), keys: f.session(nil)})
+			f.do(call{method: "GET", target: "/lake/wh/t/" + []string{"x", "none"}[i%2], keys: f.session(nil)})
 		})
 	}
 	wg.Wait()

@@ -80,7 +80,7 @@ func (c *caller) coversPrefix(origin, bucket, prefix string) bool {
 
 // touches reports whether some of a bucket lies in the scope.
 func (c *caller) touches(origin, bucket string) bool {
-	scope := []tap.Location(nil)
+	var scope []tap.Location
 	switch {
 	case c.session != nil:
 		scope = c.session.Scope

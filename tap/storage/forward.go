@@ -68,7 +68,7 @@ func (s *Server) keysFor(ctx context.Context, r *request) (sigv4.Credentials, er
 	if r.who.session != nil {
 		name := r.name()
 		if r.op.kind == kindList {
-			name.Key, _ = r.param("prefix")
+			name.Key = r.param("prefix")
 		}
 		if keys, ok := r.who.session.KeysFor(name); ok {
 			return keys, nil

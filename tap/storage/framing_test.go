@@ -3,8 +3,6 @@ package storage_test
 import (
 	"bufio"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -89,7 +87,7 @@ func TestPipelining(t *testing.T) {
 	conn := f.dial()
 	get := f.head(call{method: "GET", target: "/lake/wh/t/x", keys: keys}) + "\r\n"
 	no := f.head(call{method: "GET", target: "/lake/wh/t2/x", keys: keys}) + "\r\n"
-	io.WriteString(conn, get+no+get+f.head(call{method: "HEAD", target: "/lake/wh/t/none", keys: keys})+"\r\n"+get)
+	write(t, conn, get+no+get+f.head(call{method: "HEAD", target: "/lake/wh/t/none", keys: keys})+"\r\n"+get)
 	r := bufio.NewReader(conn)
 	for i, want := range []int{200, 403, 200, 404, 200} {
 		method := "GET"
@@ -100,7 +98,7 @@ func TestPipelining(t *testing.T) {
 		if err != nil || resp.StatusCode != want {
 			t.Fatalf("answer %d: %v, %v", i, resp, err)
 		}
-		io.Copy(io.Discard, resp.Body)
+		skim(resp.Body)
 		resp.Body.Close()
 	}
 }
@@ -211,10 +209,7 @@ func trailerOf(body string) []laketap.Field {
 func TestLoops(t *testing.T) {
 	t.Run("at start", func(t *testing.T) {
 		for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
-			ln, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			ln := listen(t)
 			keys, err := tap.NewKeyring(strings.NewReader(strings.Repeat("k", 100)))
 			if err != nil {
 				t.Fatal(err)

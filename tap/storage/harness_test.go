@@ -73,10 +73,7 @@ func start(t *testing.T, change func(*storage.Options)) *fixture {
 	if f.server, err = storage.New(opts); err != nil {
 		t.Fatal(err)
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := listen(t)
 	f.addr = ln.Addr().String()
 	done := make(chan error, 1)
 	go func() { done <- f.server.Serve(ln) }()
@@ -236,19 +233,46 @@ func read(resp *http.Response) result {
 // raw writes bytes to the tap and returns all that comes back.
 func (f *fixture) raw(request string) string {
 	f.t.Helper()
-	conn, err := net.Dial("tcp", f.addr)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	conn := f.dial()
 	defer conn.Close()
-	if _, err := io.WriteString(conn, request); err != nil {
-		f.t.Fatal(err)
-	}
-	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+	write(f.t, conn, request)
 	var got bytes.Buffer
 	_, _ = io.Copy(&got, conn)
 	return got.String()
 }
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ln
+}
+
+func (f *fixture) dial() net.Conn {
+	f.t.Helper()
+	conn, err := new(net.Dialer).DialContext(f.t.Context(), "tcp", f.addr)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		f.t.Fatal(err)
+	}
+	return conn
+}
+
+// write writes s; a reader that has left is the test's to notice.
+func write(t *testing.T, w io.Writer, s string) {
+	t.Helper()
+	if _, err := io.WriteString(w, s); err != nil {
+		t.Logf("write: %v", err)
+	}
+}
+
+// skim reads what is to be had of r.
+func skim(r io.Reader) { _, _ = io.Copy(io.Discard, r) }
 
 func hash(body string) string {
 	sum := sha256.Sum256([]byte(body))

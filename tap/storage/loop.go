@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/laketap/laketap/tap"
@@ -18,7 +19,7 @@ func refuseLoop(origins []tap.Origin, addr net.Addr) error {
 	}
 	for _, o := range origins {
 		host, port, err := net.SplitHostPort(hostOf(o.Endpoint))
-		if err != nil || port != fmt.Sprint(own.Port) {
+		if err != nil || port != strconv.Itoa(own.Port) {
 			continue
 		}
 		if leadsTo(host, own.IP) {

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -54,12 +53,10 @@ func newMetrics(reg prometheus.Registerer, ops operations) (*metrics, error) {
 			Help: "The number of answers that broke off before their last byte.",
 		}),
 	}
-	var errs []error
 	for _, c := range []prometheus.Collector{m.requests, m.bytes, m.seconds, m.inFlight, m.conns, m.bypassed, m.broken} {
-		errs = append(errs, reg.Register(c))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, fmt.Errorf("register metrics: %w", err)
+		if err := reg.Register(c); err != nil {
+			return nil, fmt.Errorf("register metrics: %w", err)
+		}
 	}
 	for _, name := range ops.names() { // zeros show
 		m.requests.WithLabelValues(name, "2xx", laketap.FromOrigin.String())

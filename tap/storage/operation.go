@@ -82,7 +82,8 @@ type subresource struct {
 // otherOperations only have names, so that accesses and metrics can tell them
 // apart; they all take a key with scope: all.
 func otherOperations() []operation {
-	ops := []operation{
+	ops := make([]operation, 0, 96)
+	ops = append(ops, []operation{
 		{name: "ListBuckets", method: http.MethodGet, level: service},
 		{name: "CreateBucket", method: http.MethodPut, level: bucket, write: true},
 		{name: "DeleteBucket", method: http.MethodDelete, level: bucket, write: true},
@@ -94,16 +95,32 @@ func otherOperations() []operation {
 		{name: "RenameObject", method: http.MethodPut, level: object, marks: []string{"renameObject"}, write: true},
 		{name: "GetBucketPolicyStatus", method: http.MethodGet, level: bucket, marks: []string{"policyStatus"}},
 		{name: "CreateSession", method: http.MethodGet, level: bucket, marks: []string{"session"}},
-	}
+	}...)
 	for _, s := range []subresource{
-		{object, "acl", "ObjectAcl"}, {object, "tagging", "ObjectTagging"}, {object, "retention", "ObjectRetention"}, {object, "legal-hold", "ObjectLegalHold"},
-		{bucket, "accelerate", "BucketAccelerateConfiguration"}, {bucket, "acl", "BucketAcl"}, {bucket, "analytics", "BucketAnalyticsConfiguration"},
-		{bucket, "cors", "BucketCors"}, {bucket, "encryption", "BucketEncryption"}, {bucket, "intelligent-tiering", "BucketIntelligentTieringConfiguration"},
-		{bucket, "inventory", "BucketInventoryConfiguration"}, {bucket, "lifecycle", "BucketLifecycleConfiguration"}, {bucket, "logging", "BucketLogging"},
-		{bucket, "metrics", "BucketMetricsConfiguration"}, {bucket, "notification", "BucketNotificationConfiguration"}, {bucket, "object-lock", "ObjectLockConfiguration"},
-		{bucket, "ownershipControls", "BucketOwnershipControls"}, {bucket, "policy", "BucketPolicy"}, {bucket, "publicAccessBlock", "PublicAccessBlock"},
-		{bucket, "replication", "BucketReplication"}, {bucket, "requestPayment", "BucketRequestPayment"}, {bucket, "tagging", "BucketTagging"},
-		{bucket, "versioning", "BucketVersioning"}, {bucket, "website", "BucketWebsite"},
+		{object, "acl", "ObjectAcl"},
+		{object, "tagging", "ObjectTagging"},
+		{object, "retention", "ObjectRetention"},
+		{object, "legal-hold", "ObjectLegalHold"},
+		{bucket, "accelerate", "BucketAccelerateConfiguration"},
+		{bucket, "acl", "BucketAcl"},
+		{bucket, "analytics", "BucketAnalyticsConfiguration"},
+		{bucket, "cors", "BucketCors"},
+		{bucket, "encryption", "BucketEncryption"},
+		{bucket, "intelligent-tiering", "BucketIntelligentTieringConfiguration"},
+		{bucket, "inventory", "BucketInventoryConfiguration"},
+		{bucket, "lifecycle", "BucketLifecycleConfiguration"},
+		{bucket, "logging", "BucketLogging"},
+		{bucket, "metrics", "BucketMetricsConfiguration"},
+		{bucket, "notification", "BucketNotificationConfiguration"},
+		{bucket, "object-lock", "ObjectLockConfiguration"},
+		{bucket, "ownershipControls", "BucketOwnershipControls"},
+		{bucket, "policy", "BucketPolicy"},
+		{bucket, "publicAccessBlock", "PublicAccessBlock"},
+		{bucket, "replication", "BucketReplication"},
+		{bucket, "requestPayment", "BucketRequestPayment"},
+		{bucket, "tagging", "BucketTagging"},
+		{bucket, "versioning", "BucketVersioning"},
+		{bucket, "website", "BucketWebsite"},
 	} {
 		marks := []string{s.mark}
 		ops = append(ops,

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -37,10 +38,9 @@ type origin struct {
 	server    *httptest.Server
 	transport *http.Transport
 
-	// intercept answers a request instead of the store, if it returns true.
-	intercept func(w http.ResponseWriter, r *http.Request) bool
-
-	mu       sync.Mutex
+	mu sync.Mutex
+	// instead answers a request before the store does, if it returns true.
+	instead  func(w http.ResponseWriter, r *http.Request) bool
 	objects  map[string]object // by "bucket/key"
 	uploads  map[string]map[string][]byte
 	requests []seen
@@ -97,6 +97,22 @@ func (o *origin) Send(ctx context.Context, name string, req *http.Request, keys 
 // OwnKeys returns the configured keys.
 func (o *origin) OwnKeys(context.Context, string) (sigv4.Credentials, error) { return ownKeys, nil }
 
+// intercept lets f answer requests before the store does, if it returns true.
+func (o *origin) intercept(f func(w http.ResponseWriter, r *http.Request) bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.instead = f
+}
+
+// sent returns how often Send was called since it was last asked.
+func (o *origin) sent() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := o.sends
+	o.sends = 0
+	return n
+}
+
 func (o *origin) put(name, data string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -126,7 +142,10 @@ func (o *origin) note(s seen) {
 }
 
 func (o *origin) serve(w http.ResponseWriter, r *http.Request) {
-	if o.intercept != nil && o.intercept(w, r) {
+	o.mu.Lock()
+	instead := o.instead
+	o.mu.Unlock()
+	if instead != nil && instead(w, r) {
 		return
 	}
 	s := seen{Method: r.Method, URI: r.RequestURI, Header: r.Header.Clone()}
@@ -163,7 +182,7 @@ func (o *origin) verify(r *http.Request) (*sigv4.Reader, *sigv4.Auth, error) {
 		}
 	}
 	if r.Header.Get("Content-Length") == "" && r.ContentLength >= 0 {
-		sr.Header = append(sr.Header, laketap.Field{Name: "Content-Length", Value: fmt.Sprint(r.ContentLength)})
+		sr.Header = append(sr.Header, laketap.Field{Name: "Content-Length", Value: strconv.FormatInt(r.ContentLength, 10)})
 	}
 	auth, err := sigv4.Parse(sr)
 	if err != nil {

@@ -15,7 +15,7 @@ func (s *Server) read(r *request) *answer {
 		return s.readObject(r, get)
 	}
 	ex := s.newExchange(s.base)
-	resp, err := s.send(ex, r, newOutgoing(ex.ctx, r, forwardHeaders(r)), emptyPayload(r.auth.Payload), nil)
+	resp, err := s.send(ex, r, newOutgoing(ex.ctx, r, forwardHeaders(r)), emptyPayload(r.auth.Payload), nil) //nolint:bodyclose // whoever gets the answer closes it
 	if err != nil {
 		return originFault(r, ex, err).answer(r)
 	}
@@ -68,7 +68,7 @@ func (s *Server) fetch(ex *exchange, r *request, get laketap.Get) (*laketap.Repl
 	if get.Head {
 		req.Method = http.MethodHead
 	}
-	resp, err := s.send(ex, r, req, emptyPayload(r.auth.Payload), nil)
+	resp, err := s.send(ex, r, req, emptyPayload(r.auth.Payload), nil) //nolint:bodyclose // whoever gets the answer closes it
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func plainGet(r *request) (laketap.Get, bool) {
 	}
 	get := laketap.Get{Name: r.name(), Head: r.sig.Method == http.MethodHead, Range: r.rng}
 	for _, p := range r.params {
-		if p.name != "x-id" && !(r.auth.Presigned && strings.HasPrefix(p.name, "X-Amz-")) {
+		if signs := r.auth.Presigned && strings.HasPrefix(p.name, "X-Amz-"); p.name != "x-id" && !signs {
 			return laketap.Get{}, false
 		}
 	}

@@ -50,8 +50,12 @@ func (r *request) name() laketap.ObjectName {
 
 // header returns the first value of a header.
 func (r *request) header(name string) string {
-	v, _ := lookup(r.sig.Header, name)
-	return v
+	for _, f := range r.sig.Header {
+		if strings.EqualFold(f.Name, name) {
+			return f.Value
+		}
+	}
+	return ""
 }
 
 // times counts the lines of a header.
@@ -66,22 +70,13 @@ func (r *request) times(name string) int {
 }
 
 // param returns the first value of a query parameter.
-func (r *request) param(name string) (value string, ok bool) {
+func (r *request) param(name string) string {
 	for _, p := range r.params {
 		if p.name == name {
-			return p.value, true
+			return p.value
 		}
 	}
-	return "", false
-}
-
-func lookup(fields []laketap.Field, name string) (value string, ok bool) {
-	for _, f := range fields {
-		if strings.EqualFold(f.Name, name) {
-			return f.Value, true
-		}
-	}
-	return "", false
+	return ""
 }
 
 var errFraming = errors.New("message framing is ambiguous")

@@ -103,8 +103,7 @@ func (s *Server) covers(r *request) bool {
 	case kindRead, kindWrite:
 		return r.who.covers(r.name(), s.opts.Tables)
 	case kindList:
-		prefix, _ := r.param("prefix")
-		return r.who.coversPrefix(r.origin, r.bucket, prefix)
+		return r.who.coversPrefix(r.origin, r.bucket, r.param("prefix"))
 	case kindBucket, kindDeleteObjects:
 		return r.who.touches(r.origin, r.bucket)
 	}

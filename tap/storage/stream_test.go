@@ -64,11 +64,11 @@ func heapGrowth(f func()) uint64 {
 
 func TestDownloadInBoundedMemory(t *testing.T) {
 	f := start(t, nil)
-	f.origin.intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+	f.origin.intercept(func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("Content-Length", strconv.Itoa(bulk))
-		io.Copy(w, &zeros{bulk})
+		_, _ = io.Copy(w, &zeros{bulk})
 		return true
-	}
+	})
 	req := f.request(call{method: "GET", target: "/lake/wh/t/big", keys: f.session(nil)})
 	grown := heapGrowth(func() {
 		resp, err := f.http.Do(req)
@@ -93,7 +93,7 @@ func TestUploadInBoundedMemory(t *testing.T) {
 	for _, m := range modes() {
 		t.Run(m.name, func(t *testing.T) {
 			var got atomic.Int64
-			f.origin.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+			f.origin.intercept(func(w http.ResponseWriter, r *http.Request) bool {
 				body, _, err := f.origin.verify(r)
 				if err == nil {
 					var n int64
@@ -104,7 +104,7 @@ func TestUploadInBoundedMemory(t *testing.T) {
 					w.WriteHeader(http.StatusBadRequest)
 				}
 				return true
-			}
+			})
 			p := m.payload
 			p.Length = bulk
 			if p.Mode == sigv4.Signed {
@@ -126,7 +126,7 @@ func TestUploadInBoundedMemory(t *testing.T) {
 				}
 				defer resp.Body.Close()
 				answer, _ := io.ReadAll(resp.Body)
-				if resp.StatusCode != 200 || got.Load() != bulk {
+				if resp.StatusCode != http.StatusOK || got.Load() != bulk {
 					t.Errorf("got %d %s, origin has %d bytes", resp.StatusCode, answer, got.Load())
 				}
 			})
@@ -141,7 +141,7 @@ func TestUploadInBoundedMemory(t *testing.T) {
 func TestClientAbortEndsTheOriginsReply(t *testing.T) {
 	f := start(t, nil)
 	ended := make(chan struct{})
-	f.origin.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+	f.origin.intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		defer close(ended)
 		w.Header().Set("Content-Length", strconv.Itoa(bulk))
 		for range bulk / (1 << 20) {
@@ -151,10 +151,10 @@ func TestClientAbortEndsTheOriginsReply(t *testing.T) {
 		}
 		t.Error("the whole object was fetched")
 		return true
-	}
+	})
 	conn := f.dial()
 	fmt.Fprintf(conn, "%s\r\n", f.head(call{method: "GET", target: "/lake/wh/t/big", keys: f.session(nil)}))
-	io.CopyN(io.Discard, conn, 100<<10)
+	_, _ = io.CopyN(io.Discard, conn, 100<<10)
 	conn.Close()
 	select {
 	case <-ended:
@@ -178,8 +178,8 @@ func breakAfter(n, length int) func(http.ResponseWriter, *http.Request) bool {
 		if length >= 0 {
 			framing = fmt.Sprintf("Content-Length: %d\r\n\r\n", length)
 		}
-		buf.WriteString("HTTP/1.1 200 OK\r\n" + framing + strings.Repeat("b", n))
-		buf.Flush()
+		_, _ = buf.WriteString("HTTP/1.1 200 OK\r\n" + framing + strings.Repeat("b", n))
+		_ = buf.Flush()
 		return true
 	}
 }
@@ -188,7 +188,7 @@ func TestBrokenReplyBreaksTheClientsToo(t *testing.T) {
 	f := start(t, nil)
 	for _, c := range []struct{ sent, length int }{{0, 1000}, {10, 1000}, {999, 1000}, {300 << 10, 1 << 20}, {0, -1}, {10, -1}, {300 << 10, -1}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			f.origin.intercept = breakAfter(c.sent, c.length)
+			f.origin.intercept(breakAfter(c.sent, c.length))
 			for _, target := range []string{"/lake/wh/t/x", "/lake/wh/t/x?versionId=1"} {
 				resp, err := f.http.Do(f.request(call{method: "GET", target: target, keys: f.session(nil)}))
 				if err != nil {
@@ -221,14 +221,14 @@ func TestSilentOriginEnds(t *testing.T) {
 		{"upload", call{method: "PUT", target: "/lake/wh/t/x", body: "data"}, "InternalError"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f.origin.intercept = func(w http.ResponseWriter, r *http.Request) bool {
-				io.Copy(io.Discard, r.Body)
+			f.origin.intercept(func(w http.ResponseWriter, r *http.Request) bool {
+				skim(r.Body)
 				select {
 				case <-r.Context().Done():
 				case <-release:
 				}
 				return true
-			}
+			})
 			c.call.keys = f.session(nil)
 			got := f.do(c.call)
 			if got.code() != c.code {
@@ -237,23 +237,22 @@ func TestSilentOriginEnds(t *testing.T) {
 			if got.status == 503 && got.header.Get("Retry-After") == "" {
 				t.Error("503 without Retry-After")
 			}
-			if f.origin.sends != 1 {
-				t.Errorf("sent %d times", f.origin.sends)
+			if n := f.origin.sent(); n != 1 {
+				t.Errorf("sent %d times", n)
 			}
-			f.origin.sends = 0
 		})
 	}
 }
 
 func TestStallInMidBodyBreaksOff(t *testing.T) {
 	f := start(t, func(o *storage.Options) { o.StallTimeout = 200 * time.Millisecond })
-	f.origin.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+	f.origin.intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("Content-Length", "1000000")
-		w.Write(make([]byte, 300000))
+		write(t, w, strings.Repeat("s", 300000))
 		http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 		return true
-	}
+	})
 	got := f.do(call{method: "GET", target: "/lake/wh/t/x", keys: f.session(nil)})
 	if got.status != 200 || got.err == nil {
 		t.Errorf("got %d, %d bytes, %v", got.status, len(got.body), got.err)
@@ -267,10 +266,10 @@ func TestStallInMidBodyBreaksOff(t *testing.T) {
 func TestWhiteSpacePassesAsItComes(t *testing.T) {
 	f := start(t, nil)
 	next := make(chan struct{})
-	f.origin.intercept = func(w http.ResponseWriter, r *http.Request) bool {
-		io.Copy(io.Discard, r.Body)
+	f.origin.intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		skim(r.Body)
 		flush := func(s string) {
-			io.WriteString(w, s)
+			write(t, w, s)
 			http.NewResponseController(w).Flush()
 		}
 		flush("<?xml version=\"1.0\"?>\n")
@@ -281,7 +280,7 @@ func TestWhiteSpacePassesAsItComes(t *testing.T) {
 		<-next
 		flush("<Error><Code>InternalError</Code></Error>")
 		return true
-	}
+	})
 	conn := f.dial()
 	body := "<CompleteMultipartUpload/>"
 	fmt.Fprintf(conn, "%sContent-Length: %d\r\n\r\n%s", f.head(call{method: "POST", target: "/lake/wh/t/x?uploadId=u", body: body, keys: f.session(nil)}), len(body), body)
@@ -306,8 +305,8 @@ func TestWhiteSpacePassesAsItComes(t *testing.T) {
 	if err != nil || string(rest) != "<Error><Code>InternalError</Code></Error>" {
 		t.Errorf("got %q, %v", rest, err)
 	}
-	if f.origin.sends != 1 {
-		t.Errorf("sent %d times", f.origin.sends)
+	if n := f.origin.sent(); n != 1 {
+		t.Errorf("sent %d times", n)
 	}
 }
 
@@ -332,12 +331,12 @@ func TestUnreachableOrigin(t *testing.T) {
 
 func TestHTTP10GetsALength(t *testing.T) {
 	f := start(t, nil)
-	f.origin.intercept = func(w http.ResponseWriter, _ *http.Request) bool {
-		io.WriteString(w, "part one, ")
+	f.origin.intercept(func(w http.ResponseWriter, _ *http.Request) bool {
+		write(t, w, "part one, ")
 		http.NewResponseController(w).Flush()
-		io.WriteString(w, "part two")
+		write(t, w, "part two")
 		return true
-	}
+	})
 	head := strings.Replace(f.head(call{method: "GET", target: "/lake?prefix=wh/t/", keys: f.session(nil)}), "HTTP/1.1", "HTTP/1.0", 1)
 	got := f.raw(head + "\r\n")
 	if !strings.Contains(got, "Content-Length: 18\r\n") || strings.Contains(got, "chunked") || !strings.HasSuffix(got, "\r\n\r\npart one, part two") {
@@ -348,12 +347,12 @@ func TestHTTP10GetsALength(t *testing.T) {
 func TestShutdownDrains(t *testing.T) {
 	f := start(t, nil)
 	entered, release := make(chan struct{}), make(chan struct{})
-	f.origin.intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+	f.origin.intercept(func(w http.ResponseWriter, _ *http.Request) bool {
 		close(entered)
 		<-release
-		io.WriteString(w, "late")
+		write(t, w, "late")
 		return true
-	}
+	})
 	answer := make(chan result, 1)
 	go func() { answer <- f.do(call{method: "GET", target: "/lake/wh/t/x", keys: f.session(nil)}) }()
 	<-entered
@@ -361,7 +360,7 @@ func TestShutdownDrains(t *testing.T) {
 	go func() { down <- f.server.Shutdown(context.Background()) }()
 	// No new connection is taken while the old request goes on.
 	for deadline := time.Now().Add(5 * time.Second); ; {
-		conn, err := net.Dial("tcp", f.addr)
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", f.addr)
 		if err != nil {
 			break
 		}
@@ -382,12 +381,12 @@ func TestShutdownDrains(t *testing.T) {
 func TestShutdownBreaksOffInTheEnd(t *testing.T) {
 	f := start(t, nil)
 	entered, ended := make(chan struct{}), make(chan struct{})
-	f.origin.intercept = func(_ http.ResponseWriter, r *http.Request) bool {
+	f.origin.intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		close(entered)
 		<-r.Context().Done()
 		close(ended)
 		return true
-	}
+	})
 	conn := f.dial()
 	fmt.Fprintf(conn, "%s\r\n", f.head(call{method: "GET", target: "/lake/wh/t/x", keys: f.session(nil)}))
 	<-entered

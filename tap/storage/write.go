@@ -36,7 +36,7 @@ func (s *Server) change(r *request) *answer {
 		names = nil
 	}
 	s.forget(names)
-	resp, err := s.send(ex, r, req, r.payload(), up.trailer)
+	resp, err := s.send(ex, r, req, r.payload(), up.trailer) //nolint:bodyclose // whoever gets the answer closes it
 	r.body.detach()
 	if err != nil {
 		s.forget(names)

@@ -149,19 +149,6 @@ func (f *fixture) head(c call) string {
 	return b.String()
 }
 
-func (f *fixture) dial() net.Conn {
-	f.t.Helper()
-	conn, err := net.Dial("tcp", f.addr)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	f.t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		f.t.Fatal(err)
-	}
-	return conn
-}
-
 func TestClientThatDiesStoresNothing(t *testing.T) {
 	f := start(t, nil)
 	keys := f.session(nil)
@@ -228,9 +215,9 @@ func TestExpectContinue(t *testing.T) {
 		if _, err := r.ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
-		io.WriteString(conn, body)
+		write(t, conn, body)
 		resp, err := http.ReadResponse(r, nil)
-		if err != nil || resp.StatusCode != 200 {
+		if err != nil || resp.StatusCode != http.StatusOK {
 			t.Fatalf("got %v, %v", resp, err)
 		}
 		resp.Body.Close()
@@ -238,11 +225,11 @@ func TestExpectContinue(t *testing.T) {
 			t.Errorf("stored %d bytes", len(obj.data))
 		}
 		// The connection goes on.
-		io.WriteString(conn, f.head(call{method: "GET", target: "/lake/wh/t/exp", keys: keys})+"\r\n")
-		if resp, err = http.ReadResponse(r, nil); err != nil || resp.StatusCode != 200 || resp.ContentLength != int64(len(body)) {
+		write(t, conn, f.head(call{method: "GET", target: "/lake/wh/t/exp", keys: keys})+"\r\n")
+		if resp, err = http.ReadResponse(r, nil); err != nil || resp.StatusCode != http.StatusOK || resp.ContentLength != int64(len(body)) {
 			t.Fatalf("next request got %v, %v", resp, err)
 		}
-		io.Copy(io.Discard, resp.Body)
+		skim(resp.Body)
 		resp.Body.Close()
 		if s := f.origin.seen(); len(s) != 2 || s[0].Header.Get("Expect") != "" {
 			t.Errorf("origin saw %s", describe(s))
@@ -271,15 +258,15 @@ func TestExpectContinue(t *testing.T) {
 // not be taken for the next request.
 func TestOriginThatAnswersEarly(t *testing.T) {
 	f := start(t, nil)
-	f.origin.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+	f.origin.intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodPut {
 			return false
 		}
 		w.Header().Set("Connection", "close")
 		w.WriteHeader(http.StatusForbidden)
-		io.WriteString(w, "<Error><Code>AccessDenied</Code></Error>")
+		write(t, w, "<Error><Code>AccessDenied</Code></Error>")
 		return true
-	}
+	})
 	f.origin.put("lake/wh/t/x", "x")
 	keys := f.session(nil)
 	for _, size := range []int{10, 100 << 10, 8 << 20} {
@@ -301,7 +288,9 @@ func TestRefusalLeavesTheConnectionUsable(t *testing.T) {
 	keys := f.session(nil)
 	for _, size := range []int{0, 1000, 100 << 10, 400 << 10, 8 << 20} {
 		body := make([]byte, size)
-		rand.Read(body)
+		if _, err := rand.Read(body); err != nil {
+			t.Fatal(err)
+		}
 		got := f.do(call{method: "PUT", target: "/lake/wh/t2/no", body: string(body), keys: keys, payload: &sigv4.Payload{Mode: sigv4.Unsigned}})
 		if got.code() != "AccessDenied" {
 			t.Errorf("%d bytes: got %d %s", size, got.status, got.body)
@@ -338,9 +327,22 @@ func TestKeysSurviveEncoding(t *testing.T) {
 	f := start(t, nil)
 	keys := f.session(nil)
 	for _, c := range []struct{ wire, key string }{
-		{"a+b", "a+b"}, {"a%2Bb", "a+b"}, {"d=1/x", "d=1/x"}, {"d%3D1/x", "d=1/x"}, {"t%2012:30.1/x", "t 12:30.1/x"},
-		{"x_$folder$", "x_$folder$"}, {"mac@2x", "mac@2x"}, {"a%252Fb", "a%2Fb"}, {"%C3%A9/%C3%BC", "é/ü"}, {"JULY%2027.zip", "JULY 27.zip"},
-		{"test%20folder/%25", "test folder/%"}, {"a//b", "a//b"}, {"a%2fb", "a/b"}, {"q%3Fx%23y", "q?x#y"}, {"tilde~x!*'()", "tilde~x!*'()"}, {"slash/", "slash/"},
+		{"a+b", "a+b"},
+		{"a%2Bb", "a+b"},
+		{"d=1/x", "d=1/x"},
+		{"d%3D1/x", "d=1/x"},
+		{"t%2012:30.1/x", "t 12:30.1/x"},
+		{"x_$folder$", "x_$folder$"},
+		{"mac@2x", "mac@2x"},
+		{"a%252Fb", "a%2Fb"},
+		{"%C3%A9/%C3%BC", "é/ü"},
+		{"JULY%2027.zip", "JULY 27.zip"},
+		{"test%20folder/%25", "test folder/%"},
+		{"a//b", "a//b"},
+		{"a%2fb", "a/b"},
+		{"q%3Fx%23y", "q?x#y"},
+		{"tilde~x!*'()", "tilde~x!*'()"},
+		{"slash/", "slash/"},
 	} {
 		name := "lake/wh/t/" + c.key
 		if got := f.do(call{method: "PUT", target: "/lake/wh/t/" + c.wire, body: c.key, keys: keys}); got.status != 200 {
