@@ -43,9 +43,13 @@ func (c *Catalog) insert(ctx context.Context, tx *sql.Tx, id identifier, p point
 	if _, err := propertiesOf(ctx, tx, id.Namespace); err != nil {
 		return err
 	}
+	key, err := c.keyOf(p.location)
+	if err != nil {
+		return err
+	}
 	changed, err := affected(tx.ExecContext(ctx,
-		"insert into tables(namespace, name, uuid, location, metadata_location, updated_ms) values(?, ?, ?, ?, ?, ?) on conflict do nothing",
-		id.Namespace.key(), id.Name, p.uuid, p.location, p.metadata, c.options.Now().UnixMilli()))
+		"insert into tables(namespace, name, uuid, location, folder, metadata_location, updated_ms) values(?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
+		id.Namespace.key(), id.Name, p.uuid, p.location, key+"/", p.metadata, c.options.Now().UnixMilli()))
 	if err != nil {
 		return fmt.Errorf("add table %s: %w", id, err)
 	}
@@ -61,9 +65,13 @@ var errMoved = errors.New("table changed meanwhile")
 // swap moves a table's pointer from one metadata file to the next, or returns
 // errMoved. Metadata files have unique names, so comparing the name is enough.
 func (c *Catalog) swap(ctx context.Context, tx *sql.Tx, id identifier, from string, to pointer) error {
+	key, err := c.keyOf(to.location)
+	if err != nil {
+		return err
+	}
 	changed, err := affected(tx.ExecContext(ctx,
-		"update tables set uuid = ?, location = ?, metadata_location = ?, updated_ms = ? where namespace = ? and name = ? and metadata_location = ?",
-		to.uuid, to.location, to.metadata, c.options.Now().UnixMilli(), id.Namespace.key(), id.Name, from))
+		"update tables set uuid = ?, location = ?, folder = ?, metadata_location = ?, updated_ms = ? where namespace = ? and name = ? and metadata_location = ?",
+		to.uuid, to.location, key+"/", to.metadata, c.options.Now().UnixMilli(), id.Namespace.key(), id.Name, from))
 	if err != nil {
 		return fmt.Errorf("move table %s: %w", id, err)
 	}

@@ -12,7 +12,9 @@ import (
 
 // schema is the whole database. Namespaces are keyed by their levels joined
 // with the unit separator, which the REST protocol uses too, so the children
-// of a namespace are one range of the primary key.
+// of a namespace are one range of the primary key. A table's folder is its
+// location as a key with a slash at the end, whatever the scheme, so that two
+// folders contain one another exactly when one begins with the other.
 const schema = `
 create table if not exists namespaces (
   name       text primary key,
@@ -24,11 +26,11 @@ create table if not exists tables (
   name              text not null,
   uuid              text not null,
   location          text not null,
+  folder            text not null,
   metadata_location text not null,
   updated_ms        integer not null,
   primary key (namespace, name)
 ) without rowid;
-create index if not exists tables_by_location on tables(location);
 `
 
 // schemaVersion is kept in the file's user_version.

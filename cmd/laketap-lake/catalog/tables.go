@@ -39,53 +39,53 @@ func (c *Catalog) tableExists(r *request) (reply, error) {
 // never a table without files.
 func (c *Catalog) dropTable(r *request) (reply, error) {
 	purge := strings.EqualFold(r.URL.Query().Get("purgeRequested"), "true")
-	var dropped pointer
+	var key string
 	var shared bool
 	err := c.write(r.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		var err error
-		if dropped, err = lookup(ctx, tx, r.id()); err != nil {
+		dropped, err := lookup(ctx, tx, r.id())
+		if err != nil {
+			return err
+		}
+		if key, err = c.keyOf(dropped.location); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, "delete from tables where namespace = ? and name = ?", r.namespace.key(), r.table); err != nil {
 			return fmt.Errorf("drop table %s: %w", r.id(), err)
 		}
-		shared, err = inUse(ctx, tx, dropped.location)
+		shared, err = inUse(ctx, tx, key)
 		return err
 	})
 	if err != nil {
 		return reply{}, err
 	}
 	if purge {
-		c.purge(context.WithoutCancel(r.Context()), dropped, shared)
+		c.purge(context.WithoutCancel(r.Context()), key, shared)
 	}
 	return reply{status: http.StatusNoContent}, nil
 }
 
 // purge deletes the folder of a dropped table, unless another table lives in
 // it or around it. The drop has happened: trouble here is logged, not told.
-func (c *Catalog) purge(ctx context.Context, dropped pointer, shared bool) {
+func (c *Catalog) purge(ctx context.Context, key string, shared bool) {
 	if shared {
-		c.options.Log.Warn("purge left files in place: another table uses the folder", "location", dropped.location)
+		c.options.Log.Warn("purge left files in place: another table uses the folder", "key", key)
 		return
 	}
-	key, err := c.keyOf(dropped.location)
-	if err == nil {
-		err = c.files.Remove(ctx, key)
-	}
-	if err != nil {
-		c.options.Log.Error("purge is incomplete", "location", dropped.location, "error", err)
+	if err := c.files.Remove(ctx, key); err != nil {
+		c.options.Log.Error("purge is incomplete", "key", key, "error", err)
 	}
 }
 
-// inUse reports whether a table's location is, contains or lies in location.
-func inUse(ctx context.Context, q queryer, location string) (bool, error) {
-	inside := strings.TrimRight(location, "/") + "/"
+// inUse reports whether a table's folder is, contains or lies in the folder at
+// key.
+func inUse(ctx context.Context, q queryer, key string) (bool, error) {
+	folder := key + "/"
 	var n int
 	err := q.QueryRowContext(ctx,
-		"select count(*) from tables where substr(rtrim(location, '/') || '/', 1, length(?)) = ? or substr(?, 1, length(rtrim(location, '/') || '/')) = rtrim(location, '/') || '/'",
-		inside, inside, inside).Scan(&n)
+		"select count(*) from tables where substr(folder, 1, length(?)) = ? or substr(?, 1, length(folder)) = folder",
+		folder, folder, folder).Scan(&n)
 	if err != nil {
-		return false, fmt.Errorf("look for tables in %s: %w", location, err)
+		return false, fmt.Errorf("look for tables in %s: %w", key, err)
 	}
 	return n > 0, nil
 }
