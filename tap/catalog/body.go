@@ -3,7 +3,6 @@ package catalog
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,11 +23,11 @@ func (x *exchange) read(resp *http.Response) (body []byte, why reason, err error
 	budget := &budgeted{Reader: io.LimitReader(resp.Body, limit+1), used: &x.h.editing, most: editsAtOnce * limit}
 	raw, err := io.ReadAll(budget)
 	x.held += budget.n
-	if err != nil && !errors.Is(err, errBudget) {
+	if err != nil {
 		resp.Body.Close()
 		return nil, "", fmt.Errorf("read answer: %w", err)
 	}
-	if err != nil || int64(len(raw)) > limit {
+	if budget.spent || int64(len(raw)) > limit {
 		resp.Body = struct {
 			io.Reader
 			io.Closer
@@ -48,19 +47,20 @@ func (x *exchange) read(resp *http.Response) (body []byte, why reason, err error
 // may take of memory; one that finds no room passes.
 const editsAtOnce = 8
 
-var errBudget = errors.New("no room to edit another answer")
-
-// A budgeted reader takes what it reads from a budget that all share.
+// A budgeted reader takes what it reads from a budget that all share, and ends
+// early when that is spent.
 type budgeted struct {
 	io.Reader
-	used *atomic.Int64
-	most int64
-	n    int64
+	used  *atomic.Int64
+	most  int64
+	n     int64
+	spent bool
 }
 
 func (b *budgeted) Read(p []byte) (int, error) {
 	if b.used.Load() > b.most {
-		return 0, errBudget
+		b.spent = true
+		return 0, io.EOF
 	}
 	n, err := b.Reader.Read(p)
 	b.n += int64(n)

@@ -141,11 +141,17 @@ func storageIn(top object) (endpoint string) {
 
 // listen notes what an upstream says of itself.
 func (u *upstream) listen(top object) {
-	separator := ""
+	separator, signedFor := "", ""
 	for _, section := range []string{"defaults", "overrides"} {
 		if properties, ok := top.object(section); ok {
 			if value, ok := properties.text("namespace-separator"); ok {
 				separator = decode(url.PathUnescape, value)
+			}
+			if value, _ := properties.text("rest.sigv4-enabled"); value == "true" {
+				signedFor = "execute-api" // what clients sign for by default
+				if name, ok := properties.text("rest.signing-name"); ok {
+					signedFor = clip(name)
+				}
 			}
 		}
 	}
@@ -163,4 +169,7 @@ func (u *upstream) listen(top object) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.separator, u.endpoints, u.storage = separator, endpoints, storageIn(top)
+	if signedFor != "" {
+		u.status.SignedFor = signedFor
+	}
 }

@@ -132,6 +132,11 @@ func TestSignedClients(t *testing.T) {
 			}
 		}
 	}
+	told := setUp(t, reply(200, `{"overrides":{"rest.sigv4-enabled":"true","rest.signing-name":"s3tables"}}`), nil)
+	told.do("GET", "/v1/config", "")
+	if s := told.h.Upstreams()[0].SignedFor; s != "s3tables" {
+		t.Errorf("status says %q of a catalog that has its clients sign", s)
+	}
 	f.upstream = reply(200, `{}`)
 	if got := f.do("GET", "/v1/config", "", signed("glue")); got.status != 200 {
 		t.Errorf("a catalog that does not mind the signature: %d", got.status)

@@ -27,8 +27,9 @@ type UpstreamStatus struct {
 	LastTable  string
 	LastPassed time.Time
 
-	// SignedFor names the AWS service that clients signed requests for
-	// ("glue"); such a catalog cannot be proxied. "" if none did.
+	// SignedFor names the AWS service that clients signed requests for, or are
+	// told by /v1/config to sign for ("glue"); such a catalog cannot be
+	// proxied. "" if neither was seen.
 	SignedFor string
 	// DelegationRefused is when the upstream last refused the header that asks
 	// for credentials. Zero: never.

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -24,9 +23,6 @@ type Upstream struct {
 	RootCAs   *x509.CertPool
 	Transport http.RoundTripper
 }
-
-// names are what an upstream may be called: one path segment, never escaped.
-var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // An upstream is an Upstream and what it has told so far. All of that is an
 // optimisation: with nothing known, every answer is still right.
@@ -51,7 +47,7 @@ const memoMax = 10_000
 
 func newUpstream(u Upstream) (*upstream, error) {
 	switch {
-	case !names.MatchString(u.Name) || u.Name == "v1":
+	case !goodName(u.Name):
 		return nil, fmt.Errorf("catalog name %q: use letters, digits, '-', '_' and '.', and not \"v1\"", u.Name)
 	case u.URL == nil || u.URL.Host == "" || u.URL.Scheme != "http" && u.URL.Scheme != "https":
 		return nil, fmt.Errorf("catalog %s: url must be http:// or https:// with a host", u.Name)
@@ -73,6 +69,14 @@ func newUpstream(u Upstream) (*upstream, error) {
 	}
 	up.status = UpstreamStatus{Name: u.Name, URL: up.url()}
 	return up, nil
+}
+
+// goodName reports whether an upstream may be called so: one path segment that
+// is never escaped nor cleaned away, and not the first of the protocol's own.
+func goodName(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return name != "" && len(name) <= 64 && name != "v1" && name[0] != '.' &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune(letters+"_-.", r) })
 }
 
 // newTransport speaks HTTP/1.1 only: over HTTP/2, Go sends a request again
