@@ -28,7 +28,7 @@ questions by catalog URI alone, compares the answers and shows who read what. Ct
 
 Examples:
   make demo                   installs DuckDB and PyIceberg first
-  make demo ENGINES=all       Spark, too
+  make demo ENGINES=all       Spark (Java 17) and Trino (Java 24), too
   laketap demo --engines all  what is installed already`
 }
 

@@ -19,10 +19,8 @@ type engine struct {
 	fix   string
 }
 
-const (
-	fixDefault = "make demo"
-	fixAll     = "make demo ENGINES=all"
-)
+// fixDefault installs what every demo needs.
+const fixDefault = "make demo"
 
 func none(*Demo) []string { return nil }
 
@@ -34,11 +32,11 @@ func known() []engine {
 		{name: "duckdb", script: "duckdb_demo.py", args: none, parts: python, fix: fixDefault},
 		{name: "pyiceberg", script: "pyiceberg_demo.py", args: none, parts: append(python, "venv/bin/tpchgen-cli"), fix: fixDefault},
 		{
-			name: "spark", script: "spark_demo.py", parts: append(python, "jars/spark"), fix: fixAll,
+			name: "spark", script: "spark_demo.py", parts: append(python, "jars/spark"), fix: fixDefault + " ENGINES=spark",
 			args: func(d *Demo) []string { return []string{filepath.Join(d.EnginesDir, "jars", "spark")} },
 		},
 		{
-			name: "trino", script: "trino_demo.py", parts: append(python, "trino/lib"), fix: fixAll,
+			name: "trino", script: "trino_demo.py", parts: append(python, "trino/lib"), fix: fixDefault + " ENGINES=trino",
 			args: func(d *Demo) []string {
 				return []string{filepath.Join(d.EnginesDir, "trino"), filepath.Join(d.Dir, "trino")}
 			},
@@ -74,7 +72,7 @@ func (d *Demo) choose() (chosen []engine, left []string, err error) {
 		case named:
 			return nil, nil, fmt.Errorf("%s is not installed: no %s; run `%s`, which installs it", e.name, missing, e.fix)
 		default:
-			left = append(left, fmt.Sprintf("%s: not installed, left out (no %s)", e.name, missing))
+			left = append(left, fmt.Sprintf("%s is not installed and left out; `%s` installs it", e.name, e.fix))
 		}
 		delete(asked, e.name)
 	}
