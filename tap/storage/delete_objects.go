@@ -194,24 +194,24 @@ func blank(data []byte) bool { return len(bytes.TrimSpace(data)) == 0 }
 
 // readDelete reads and checks the body of a DeleteObjects. Every key counts:
 // one outside the scope and nothing is deleted, unless the store decides.
-func (s *Server) readDelete(r *request, body io.Reader) (doc []byte, names []laketap.ObjectName, err error) {
+func (s *Server) readDelete(r *request, body io.Reader) (doc []byte, err error) {
 	doc, err = io.ReadAll(io.LimitReader(body, maxDeleteBody+1))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if len(doc) > maxDeleteBody {
-		return nil, nil, errMalformedXML
+		return nil, errMalformedXML
 	}
 	keys, err := parseDelete(doc)
 	if err != nil {
-		return nil, nil, errMalformedXML.because(err.Error())
+		return nil, errMalformedXML.because(err.Error())
 	}
 	for _, key := range keys {
 		name := laketap.ObjectName{Origin: r.origin, Bucket: r.bucket, Key: key}
 		if !r.who.covers(name, s.opts.Tables) && !r.who.upstream() {
-			return nil, nil, errAccessDenied.because("a key to delete is outside the scope")
+			return nil, errAccessDenied.because("a key to delete is outside the scope")
 		}
-		names = append(names, name)
+		r.deletes = append(r.deletes, name)
 	}
-	return doc, names, nil
+	return doc, nil
 }

@@ -66,15 +66,33 @@ func (s *Server) send(ex *exchange, r *request, req *http.Request, p sigv4.Paylo
 // catalog vended for the place, or the origin's own.
 func (s *Server) keysFor(ctx context.Context, r *request) (sigv4.Credentials, error) {
 	if r.who.session != nil {
-		name := r.name()
-		if r.op.kind == kindList {
-			name.Key = r.param("prefix")
-		}
-		if keys, ok := r.who.session.KeysFor(name); ok {
+		if keys, ok := r.who.session.KeysFor(r.subject()); ok {
 			return keys, nil
 		}
 	}
 	return s.opts.Send.OwnKeys(ctx, r.origin)
+}
+
+// subject returns the place that the request is about, for the choice among
+// several credentials. What names no place of its own is about the session's.
+func (r *request) subject() laketap.ObjectName {
+	name := r.name()
+	switch {
+	case r.op.kind == kindList:
+		name.Key = r.param("prefix")
+	case r.op.kind == kindDeleteObjects && len(r.deletes) > 0:
+		return r.deletes[0]
+	}
+	if name.Key != "" {
+		return name
+	}
+	for _, l := range r.who.session.Scope {
+		if l.Origin == name.Origin && l.Bucket == name.Bucket {
+			name.Key = l.Path
+			break
+		}
+	}
+	return name
 }
 
 // newOutgoing makes the origin's request: path style, the key encoded in S3's

@@ -36,8 +36,9 @@ type request struct {
 	auth    *sigv4.Auth
 	who     *caller // nil until its signature is proved
 	origin  string
-	covered bool               // lies in the caller's scope
-	source  laketap.ObjectName // of a copy
+	covered bool                 // lies in the caller's scope
+	source  laketap.ObjectName   // of a copy
+	deletes []laketap.ObjectName // keys of a DeleteObjects
 }
 
 // A param is one query parameter, decoded.

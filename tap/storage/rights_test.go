@@ -371,3 +371,29 @@ func TestVirtualHost(t *testing.T) {
 		t.Errorf("another bucket in the host: %d %s", got.status, got.body)
 	}
 }
+
+// With several credentials, the one for the place goes out.
+func TestCredentialsByPrefix(t *testing.T) {
+	f := start(t, nil)
+	stranger := sigv4.Credentials{AccessKeyID: "AKIAOTHER", SecretAccessKey: "other"}
+	keys := f.session(func(s *tap.Session) {
+		s.Upstream = []tap.Vended{{Prefix: "s3://aside/meta", Keys: stranger}, {Prefix: "s3://lake/wh/t", Keys: vended}}
+		s.Scope = append(s.Scope, tap.Location{Origin: "main", Bucket: "aside", Path: "meta"})
+	})
+	for _, c := range []call{
+		{method: "GET", target: "/lake/wh/t/x"},
+		{method: "GET", target: "/lake?prefix=wh/t/"},
+		{method: "HEAD", target: "/lake"},
+		{method: "POST", target: "/lake?delete", body: deleteDoc("wh/t/x")},
+	} {
+		c.keys = keys
+		f.do(c)
+		if s := f.origin.seen(); len(s) != 1 || s[0].KeyID != vended.AccessKeyID {
+			t.Errorf("%s %s: origin saw %s", c.method, c.target, describe(s))
+		}
+	}
+	f.do(call{method: "GET", target: "/aside/meta/x", keys: keys})
+	if s := f.origin.seen(); len(s) != 1 || s[0].KeyID != stranger.AccessKeyID {
+		t.Errorf("origin saw %s", describe(s))
+	}
+}

@@ -282,7 +282,8 @@ func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
 	if c, ok := ctx.Conn().(*politeConn); ok {
 		c.unread.Store(true)
 	}
-	s.finish(ctx, r, e.because(err.Error()).answer(r))
+	// Without the cause: it may quote a header.
+	s.finish(ctx, r, e.answer(r))
 }
 
 // requestID returns 16 hexadecimal digits that no other request has.

@@ -21,10 +21,9 @@ func (s *Server) change(r *request) *answer {
 	ex := s.newExchange(s.base)
 	up := &upload{src: r.auth.Body(r.body, r.who.secret), watch: ex.watch}
 	req := newOutgoing(ex.ctx, r, forwardHeaders(r))
-	names := []laketap.ObjectName{r.name()}
 	var err error
 	if r.op.kind == kindDeleteObjects {
-		names, err = s.deleteBody(r, req, up)
+		err = s.deleteBody(r, req, up)
 	} else {
 		err = s.uploadBody(r, req, up)
 	}
@@ -32,8 +31,9 @@ func (s *Server) change(r *request) *answer {
 		ex.end()
 		return bodyFault(r, up, err).answer(r)
 	}
-	if r.op.level != object && r.op.kind != kindDeleteObjects {
-		names = nil
+	names := r.deletes
+	if r.op.level == object {
+		names = []laketap.ObjectName{r.name()}
 	}
 	s.forget(names)
 	resp, err := s.send(ex, r, req, r.payload(), up.trailer) //nolint:bodyclose // whoever gets the answer closes it
@@ -81,13 +81,13 @@ func (s *Server) uploadBody(r *request, req *http.Request, up *upload) error {
 
 // deleteBody reads and checks the keys of a DeleteObjects, then sends the
 // document on byte for byte, with its own hash, digest and checksums.
-func (s *Server) deleteBody(r *request, req *http.Request, up *upload) ([]laketap.ObjectName, error) {
-	doc, names, err := s.readDelete(r, up)
+func (s *Server) deleteBody(r *request, req *http.Request, up *upload) error {
+	doc, err := s.readDelete(r, up)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(doc)), int64(len(doc))
-	return names, nil
+	return nil
 }
 
 // bodyFault turns the failure of a body into a refusal: the client's
