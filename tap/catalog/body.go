@@ -57,6 +57,8 @@ type budgeted struct {
 	spent bool
 }
 
+// Read takes from the budget what it got. Looking before reading lets each
+// reader go over by one buffer, which is less than a lock on every read costs.
 func (b *budgeted) Read(p []byte) (int, error) {
 	if b.used.Load() > b.most {
 		b.spent = true
@@ -137,6 +139,7 @@ type capture struct {
 	whole bool
 }
 
+// Read passes on what it reads and keeps it while all of it fits.
 func (c *capture) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	c.mu.Lock()
@@ -156,6 +159,7 @@ func (c *capture) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// count returns how many bytes were read so far.
 func (c *capture) count() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,6 +187,7 @@ type writer struct {
 	err    error
 }
 
+// WriteHeader notes the final status; an informational one is none.
 func (w *writer) WriteHeader(status int) {
 	if w.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		w.status = status
@@ -190,6 +195,8 @@ func (w *writer) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
+// Write counts what the server took. That is a little ahead of the wire: the
+// server buffers 4 KiB.
 func (w *writer) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK

@@ -14,6 +14,8 @@ func (x *exchange) change(req *http.Request) (*http.Response, error) {
 	}
 	switch x.route.op {
 	case opUpdateTable:
+		// The answer holds the table's new metadata. It passes as it is: an
+		// engine goes on with the keys it has.
 		x.learnPassing(resp)
 	case opDropTable, opUnregister:
 		x.forget(x.access.TableName)

@@ -41,6 +41,8 @@ type exchange struct {
 	access laketap.Access
 }
 
+// newExchange reads a request as far as its target and headers tell. It does
+// not fail: what it cannot read is a request that it knows nothing of.
 func (h *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	h.metrics.inFlight.Inc()
 	x := &exchange{h: h, in: r, w: &writer{ResponseWriter: w}, route: route{op: opUnknown}}
@@ -74,11 +76,13 @@ func (x *exchange) setName(table string) {
 	x.access.Table, _ = x.h.ids.of(x.key(x.access.TableName))
 }
 
+// nameOf spells a table for people, by the separator that the upstream uses.
 func (x *exchange) nameOf(namespace, table string) string {
 	separator, _ := x.up.told()
 	return dotted(namespace, table, separator)
 }
 
+// key is a table's name as this exchange's upstream and prefix know it.
 func (x *exchange) key(name string) idKey { return idKey{x.up.name, x.route.prefix, name} }
 
 // newID makes a request id; requests are served even without randomness.
@@ -90,6 +94,9 @@ func (h *Handler) newID() string {
 	return base32.StdEncoding.EncodeToString(b[:])
 }
 
+// serve answers: by itself where no upstream is meant, else through a proxy
+// that lives as long as the request, so that what it needs to know of the
+// request stands in the exchange and not in a context.
 func (x *exchange) serve() {
 	if x.up == nil {
 		x.refuse(refusal{
@@ -174,6 +181,7 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// carry sends the request in the way that its operation asks for.
 func (x *exchange) carry(req *http.Request) (*http.Response, error) {
 	switch x.route.op {
 	case opConfig:
@@ -218,6 +226,7 @@ func (x *exchange) fail(_ http.ResponseWriter, _ *http.Request, err error) {
 	x.refuse(refusalFor(x.in.Method, x.up, err))
 }
 
+// refuse answers with a refusal of the tap's own.
 func (x *exchange) refuse(r refusal) {
 	x.access.Served = laketap.FromTap
 	x.access.Err = r.message
@@ -236,6 +245,7 @@ func (x *exchange) done() {
 	if x.w.err != nil && a.Err == "" {
 		a.Err = "client left"
 	}
+	// Only now is it known that the upstream let this caller in.
 	if a.Served == laketap.FromOrigin && (a.Status/100 == 2 || a.Status == http.StatusNotModified) {
 		a.Principal = x.claim
 	}

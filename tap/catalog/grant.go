@@ -98,6 +98,9 @@ func (h *Handler) judge(l loaded, endpoint string) (grant, reason) {
 	case h.opts.Authority.Mode != ModeCatalog:
 		return grant{}, noAuthority
 	}
+	// Our own keys open every table of the store, so here the scope is all that
+	// keeps a session to its table: every place in it must be one that a person
+	// named, also those that the table's owner set.
 	for _, l := range g.scope {
 		if !h.belowRoot(l) {
 			return grant{}, outsideRoots

@@ -90,6 +90,7 @@ func New(opts Options) (*Handler, error) {
 	return h, err
 }
 
+// setDefaults fills in what the zero values stand for.
 func (o *Options) setDefaults() {
 	o.StoragePort = cmp.Or(o.StoragePort, 9191)
 	o.Region = cmp.Or(o.Region, "us-east-1")

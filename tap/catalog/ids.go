@@ -21,6 +21,7 @@ type ids struct {
 
 func newIDs() *ids { return &ids{byName: map[idKey]laketap.TableID{}} }
 
+// of returns the identity behind a name.
 func (i *ids) of(key idKey) (laketap.TableID, bool) {
 	i.mu.RLock()
 	defer i.mu.RUnlock()
@@ -28,6 +29,8 @@ func (i *ids) of(key idKey) (laketap.TableID, bool) {
 	return id, ok
 }
 
+// put notes the identity behind a name; the latest one counts, since a table
+// may be dropped and another made of the same name.
 func (i *ids) put(key idKey, id laketap.TableID) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -40,6 +43,7 @@ func (i *ids) put(key idKey, id laketap.TableID) {
 	i.byName[key] = id
 }
 
+// forget drops a name.
 func (i *ids) forget(key idKey) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -20,7 +20,15 @@ const (
 	askTimeout = 10 * time.Second
 )
 
-// load carries a LoadTable.
+// load carries a LoadTable: the request by which an engine learns where a table
+// lies and with which keys it is read, and so the one by which we lead it.
+//
+//  1. The upstream is asked to vend keys, since Spark never asks.
+//  2. An ETag of ours in If-None-Match becomes the upstream's.
+//  3. If the upstream refuses a header that the client did not send, or sends
+//     nothing that can be led through us, the load is repeated as the client
+//     sent it, and that answer passes byte for byte.
+//  4. Else the answer is edited, and its ETag sealed.
 func (x *exchange) load(req *http.Request) (*http.Response, error) {
 	acceptGzip(req.Header)
 	added := x.askForKeys(req)
@@ -96,7 +104,7 @@ func (x *exchange) plainly(req *http.Request, first *http.Response, cond conditi
 	if err != nil {
 		return first, req, false
 	}
-	discard(first)
+	discard(first) // only now: until then it may have to be forwarded
 	if first.StatusCode != http.StatusOK && second.StatusCode < http.StatusBadRequest {
 		x.refusedDelegation(first.StatusCode)
 	}
@@ -189,7 +197,7 @@ func (x *exchange) editTable(resp *http.Response, req *http.Request, ask func(*h
 	}
 	// Learned before the answer is sent: the engine's first S3 request follows.
 	x.h.see(x.up, x.route, x.access.TableName, l, &g, x.access.At)
-	etag := resp.Header.Get("ETag")
+	etag := resp.Header.Get("ETag") // replace drops it: it is not that of the edited body
 	replace(resp, edited)
 	x.keepPrivate(resp)
 	x.sealTag(resp, etag, x.variant(req), g.expires)

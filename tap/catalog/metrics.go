@@ -17,6 +17,7 @@ type metrics struct {
 	inFlight prometheus.Gauge
 }
 
+// newMetrics registers the metrics of one tap.
 func newMetrics(reg prometheus.Registerer, upstreams []*upstream) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{

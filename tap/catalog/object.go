@@ -209,6 +209,7 @@ func unquote(quoted []byte) string {
 
 // The functions below walk text that is known to be valid JSON.
 
+// skipSpace returns the index of the next byte that is no white space.
 func skipSpace(raw []byte, i int) int {
 	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\t' || raw[i] == '\r') {
 		i++

@@ -45,6 +45,7 @@ type upstream struct {
 // memoMax bounds what an upstream's refusals may take of memory.
 const memoMax = 10_000
 
+// newUpstream checks a configured catalog. Its errors name the setting.
 func newUpstream(u Upstream) (*upstream, error) {
 	switch {
 	case !goodName(u.Name):
