@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -112,7 +113,7 @@ func TestExpiredSession(t *testing.T) {
 		return map[string]string{
 			"s3.endpoint": l.S3.Endpoint, "s3.access-key-id": l.Keys.ID, "s3.secret-access-key": l.Keys.Secret,
 			"s3.path-style-access": "true", "client.region": l.S3.Region,
-			"s3.session-token-expires-at-ms": fmt.Sprint(ends.UnixMilli()),
+			"s3.session-token-expires-at-ms": strconv.FormatInt(ends.UnixMilli(), 10),
 		}
 	})
 	config := laketap.InFrontOf(t, l)
