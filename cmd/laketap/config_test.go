@@ -231,6 +231,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"root that climbs", "storage: {authority: catalog, roots: ['s3://a/b/../c']}", `storage.roots: "s3://a/b/../c" climbs with . or ..; write the path that is meant`},
 		{"no region", "storage: {region: ''}", "storage.region: is empty; use us-east-1 if you have no other"},
 		{"domain with a scheme", "storage: {domain: 'https://s3'}", `storage.domain: "https://s3" is not a host name; leave out scheme and port`},
+		{"no origins", "storage: {origins: []}", "storage.origins: is empty; name the store behind Laketap, or leave the setting out for AWS"},
 		{"origins of one name", "storage: {origins: [{name: a, buckets: [x]}, {name: a, buckets: [y]}]}", `storage.origins[a]: two origins have the name "a"; rename one`},
 		{"origins of one bucket", "storage: {origins: [{name: a, buckets: [x]}, {name: b, buckets: [x]}]}", `storage.origins[b].buckets: "x" belongs to origin "a" too; remove one`},
 		{"origins of all buckets", "storage: {origins: [{name: a}, {name: b}]}", `storage.origins[b].buckets: is empty as in origin "a"; name the buckets of one of them`},

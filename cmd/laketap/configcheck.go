@@ -159,6 +159,9 @@ func (k *checker) prefixes(at string, all []string) {
 
 func (k *checker) origins(all []OriginConfig) {
 	seen := map[string]bool{}
+	if len(all) == 0 {
+		k.add("storage.origins", "is empty; name the store behind Laketap, or leave the setting out for AWS")
+	}
 	owner := map[string]string{} // of a bucket; "": the origin of all others
 	for i, o := range all {
 		at := item("storage.origins", i, o.Name)

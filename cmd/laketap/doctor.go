@@ -80,6 +80,7 @@ func (c *DoctorCmd) Run(a *app) error {
 	d.ports(a.ctx)
 	d.data()
 	d.clusterKey()
+	d.staticKeys()
 	for i := range d.cfg.Catalogs {
 		d.catalog(a.ctx, &d.cfg.Catalogs[i])
 	}

@@ -168,6 +168,10 @@ func TestDoctorOnTheHost(t *testing.T) {
 		{"data is a file", []string{"LAKETAP_DATA=" + file}, nil, []string{`^fail +data +.* is no directory`}, 1},
 		{"data cannot be made", []string{"LAKETAP_DATA=/proc/laketap/data"}, nil, []string{`^fail +data +/proc cannot be written`, `fix: give this user the right`}, 1},
 		{"malformed key", []string{"LAKETAP_CLUSTER_KEY_FILE=" + file}, nil, []string{`^fail +cluster key +.*line 1`}, 1},
+		{"static key in the open", []string{
+			"LAKETAP_KEYS=[{id: r, principal: p, scope: all, secret_file: /etc/passwd}]",
+			"LAKETAP_STORAGE_ORIGINS=[{name: m, endpoint: '" + up.URL + "', access_key_id: id, secret_file: '" + file + "'}]",
+		}, nil, []string{`^fail +keys +keys\[r\].secret_file: /etc/passwd can be read by others`, `fix: `}, 1},
 		{"port in use", nil, []string{"--storage-listen", busy}, []string{`^fail +ports +storage.listen: .* is in use by another program`, `fix: end that, or set storage.listen`}, 1},
 		{"open admin port", nil, []string{"--admin-listen", ":0"}, []string{`^warn +ports +admin.listen is open to other machines`}, 0},
 		{"loopback", nil, nil, []string{`^warn +advertise +the storage tap listens on loopback`}, 0},

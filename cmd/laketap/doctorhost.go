@@ -64,7 +64,7 @@ func (d *doctor) data() {
 		d.tell(warn, "data", fmt.Sprintf("free space of %s is unknown: %v", dir, err), "look at the file system")
 		return
 	}
-	free := int64(st.Bavail) * st.Bsize
+	free := int64(st.Bavail) * int64(st.Bsize) //nolint:unconvert // its type differs between systems
 	text := fmt.Sprintf("%s can be written, %s free", d.cfg.Data, bytesText(free))
 	switch {
 	case free < noDisk:
@@ -91,6 +91,20 @@ func (d *doctor) clusterKey() {
 		return
 	}
 	d.tell(good, "cluster key", name, "")
+}
+
+// staticKeys checks the keys of clients without a catalog.
+func (d *doctor) staticKeys() {
+	if len(d.cfg.Keys) == 0 {
+		return
+	}
+	if _, err := staticKeys(d.cfg.Keys, tapOrigins(d.cfg.Storage.Origins)); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			d.split(bad, "keys", errors.New(line))
+		}
+		return
+	}
+	d.tell(good, "keys", fmt.Sprintf("%d static keys", len(d.cfg.Keys)), "")
 }
 
 // advertise checks the address that engines get for files.

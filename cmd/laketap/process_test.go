@@ -45,19 +45,21 @@ func launch(t *testing.T, dir string, args ...string) *process {
 	}
 	go func() { p.ended <- p.cmd.Wait() }()
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill() // ended already
-		<-p.ended
+		_ = p.cmd.Process.Kill() // ended already, most of the time
+		if err := <-p.ended; err != nil {
+			t.Logf("laketap: %v", err)
+		}
 	})
 	return p
 }
 
-// url waits for the server and returns the address of one of its parts.
-func (p *process) url(t *testing.T, part string) string {
+// catalog waits for the server and returns the address of its catalog tap.
+func (p *process) catalog(t *testing.T) string {
 	t.Helper()
 	awaitTrue(t, "the server is ready", func() bool { return strings.Contains(p.stdout.String(), "is ready") })
-	found := regexp.MustCompile(part + ` +(http://\S+)`).FindStringSubmatch(p.stdout.String())
+	found := regexp.MustCompile(`catalog +(http://\S+)`).FindStringSubmatch(p.stdout.String())
 	if found == nil {
-		t.Fatalf("no %s in %s", part, p.stdout)
+		t.Fatalf("no catalog in %s", p.stdout)
 	}
 	return found[1]
 }
@@ -90,7 +92,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	}))
 	defer up.Close()
 	p := launch(t, t.TempDir(), "serve", "--catalog", up.URL)
-	catalog := p.url(t, "catalog")
+	catalog := p.catalog(t)
 	var wg sync.WaitGroup
 	wg.Go(func() { fetch(t, catalog+"/v1/slow") })
 	<-entered
@@ -108,7 +110,7 @@ func TestTerminationIsAShutdown(t *testing.T) {
 	up := httptest.NewServer(fakeCatalog("", nil))
 	defer up.Close()
 	p := launch(t, t.TempDir(), "serve", "--catalog", up.URL)
-	p.url(t, "catalog")
+	p.catalog(t)
 	p.signal(t, syscall.SIGTERM)
 	if state := p.end(t); !state.Success() || !strings.Contains(p.stderr.String(), "terminated signal received") {
 		t.Errorf("ended with %v; it said:\n%s", state, p.stderr)
@@ -120,7 +122,7 @@ func TestKilledServer(t *testing.T) {
 	dir := t.TempDir()
 	lakeDir := filepath.Join(dir, "lake")
 	p := launch(t, dir, "serve", "--lake", lakeDir)
-	p.url(t, "catalog")
+	p.catalog(t)
 	key, err := os.ReadFile(filepath.Join(dir, "data", "cluster.key"))
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +134,7 @@ func TestKilledServer(t *testing.T) {
 		return err == nil
 	})
 	again := launch(t, dir, "serve", "--lake", lakeDir)
-	again.url(t, "catalog")
+	again.catalog(t)
 	after, err := os.ReadFile(filepath.Join(dir, "data", "cluster.key"))
 	if err != nil || !bytes.Equal(key, after) {
 		t.Errorf("the key changed: %v", err)
@@ -148,7 +150,7 @@ func TestKilledServer(t *testing.T) {
 func TestLakeIsOutOfReachOfTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	p := launch(t, dir, "serve", "--lake", filepath.Join(dir, "lake"))
-	p.url(t, "catalog")
+	p.catalog(t)
 	l := &lake{child: p.cmd}
 	if _, err := l.read(filepath.Join(dir, "lake", "lake.json")); err != nil {
 		t.Fatal(err)
