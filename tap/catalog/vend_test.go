@@ -33,7 +33,7 @@ func TestWhatGoesAndWhatStays(t *testing.T) {
 		"token", "s3.sse.type", "s3.multipart.part-size-bytes", "s3.delete-enabled", "s3.connect-timeout", "gcs.oauth2.token",
 		"write.format.default", "expiration-time", "s3.endpoints", "S3.SIGNER.URI",
 	}
-	var config []string
+	config := make([]string, 0, len(goes)+len(stays))
 	for _, key := range append(append([]string{}, goes...), stays...) {
 		config = append(config, fmt.Sprintf("%q:%q", key, "value"))
 	}
