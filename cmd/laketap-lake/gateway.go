@@ -91,8 +91,7 @@ func listen(ctx context.Context, objects *store, k keys, log *requestLog, port i
 		return nil, err
 	case <-ctx.Done():
 		stop()
-		<-g.done
-		return nil, context.Cause(ctx)
+		return nil, errors.Join(context.Cause(ctx), <-g.done)
 	}
 }
 

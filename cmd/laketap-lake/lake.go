@@ -41,53 +41,66 @@ func run(ctx context.Context, o options, stdout io.Writer, log *slog.Logger) (er
 		return fmt.Errorf("catalog: %w", err)
 	}
 	defer listener.Close() // once more after the server closed it: harmless
-	s3, objects, err := startGateway(ctx, h, k, requests, o.s3Port, last.S3)
+	store, objects, err := startGateway(ctx, h, k, requests, o.s3Port, last.S3)
 	if err != nil {
 		return fmt.Errorf("object store: %w", err)
 	}
-	defer func() { err = errors.Join(err, s3.close()) }()
+	defer func() { err = errors.Join(err, store.close()) }()
 
-	endpoint := fmt.Sprintf("http://%s:%d", loopback, s3.port)
+	file := describe(k, portOf(listener), store.port)
 	tables, err := catalog.Open(ctx, objects, catalog.Options{
 		Database:  h.path(databaseName),
 		Bucket:    bucket,
 		Warehouse: warehouse,
-		Vend:      o.vend.config(endpoint, k),
+		Vend:      o.vend.config(file.S3.Endpoint, k),
 		Log:       log,
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, tables.Close()) }()
-
-	if err := h.savePorts(ports{Catalog: portOf(listener), S3: s3.port}); err != nil {
+	if err := h.savePorts(ports{Catalog: portOf(listener), S3: store.port}); err != nil {
 		return err
 	}
-	file := lakeFile{
+	return serveCatalog(ctx, listener, requests.wrap(tables), store.done, door{
+		open:  func() error { return welcome(h, file, stdout) },
+		close: h.retract,
+	})
+}
+
+// describe is lake.json of this process.
+func describe(k keys, catalogPort, s3Port int) lakeFile {
+	return lakeFile{
 		Version:   1,
 		PID:       os.Getpid(),
-		Catalog:   "http://" + listener.Addr().String(),
-		S3:        s3Info{Endpoint: endpoint, Region: region, Bucket: bucket},
+		Catalog:   fmt.Sprintf("http://%s:%d", loopback, catalogPort),
+		S3:        s3Info{Endpoint: fmt.Sprintf("http://%s:%d", loopback, s3Port), Region: region, Bucket: bucket},
 		Keys:      k.Owner,
 		Reader:    k.Reader,
 		Warehouse: "s3://" + bucket + "/" + warehouse,
 	}
-	return serveCatalog(ctx, listener, requests.wrap(tables), s3.done, func() error {
-		if err := h.announce(file); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(stdout, "lake ready: catalog %s, s3 %s, dir %s\n", file.Catalog, file.S3.Endpoint, h.dir)
-		return err
-	}, h.retract)
 }
 
-// serveCatalog serves until ctx ends or a server fails. It calls ready once
-// requests are accepted and gone before they no longer are.
-func serveCatalog(ctx context.Context, listener net.Listener, handler http.Handler, s3done chan error, ready, gone func() error) error {
+// welcome tells the world that the lake is ready.
+func welcome(h *home, file lakeFile, stdout io.Writer) error {
+	if err := h.announce(file); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(stdout, "lake ready: catalog %s, s3 %s, dir %s\n", file.Catalog, file.S3.Endpoint, h.dir); err != nil {
+		return fmt.Errorf("say that the lake is ready: %w", err)
+	}
+	return nil
+}
+
+// door is called when requests are accepted and before they no longer are.
+type door struct{ open, close func() error }
+
+// serveCatalog serves until ctx ends or a server fails.
+func serveCatalog(ctx context.Context, listener net.Listener, handler http.Handler, s3done chan error, d door) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
-	failure := ready()
+	failure := d.open()
 	if failure == nil {
 		select {
 		case <-ctx.Done():
@@ -95,10 +108,10 @@ func serveCatalog(ctx context.Context, listener net.Listener, handler http.Handl
 			done <- failure // for the wait below
 		case failure = <-s3done:
 			s3done <- failure // for the one who closes it
-			failure = fmt.Errorf("object store ended: %w", failure)
+			failure = errors.Join(errors.New("object store ended"), failure)
 		}
 	}
-	failure = errors.Join(failure, gone())
+	failure = errors.Join(failure, d.close())
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	if err := server.Shutdown(limited); err != nil {

@@ -78,7 +78,7 @@ func TestWrap(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := lines(t, path)[0]
-	if got.Kind != "catalog" || got.Method != "POST" || got.Path != "/v1/a%1Fb" || got.Query != "x=y" || got.Status != 418 || got.Bytes != 5 || got.Received != 3 || got.UserAgent != "me" {
+	if got.Kind != "catalog" || got.Method != http.MethodPost || got.Path != "/v1/a%1Fb" || got.Query != "x=y" || got.Status != 418 || got.Bytes != 5 || got.Received != 3 || got.UserAgent != "me" {
 		t.Errorf("line: %+v", got)
 	}
 }

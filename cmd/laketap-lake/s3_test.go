@@ -130,7 +130,7 @@ func TestMultipart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var done []types.CompletedPart
+	done := make([]types.CompletedPart, 0, len(parts))
 	var sums []byte
 	for i, part := range parts {
 		out, err := client.UploadPart(ctx, &s3.UploadPartInput{
@@ -319,8 +319,9 @@ func TestRequestLog(t *testing.T) {
 		Status                         int
 		Bytes                          int64
 	}
-	var got []short
-	for _, e := range lines(t, path) {
+	entries := lines(t, path)
+	got := make([]short, 0, len(entries))
+	for _, e := range entries {
 		if e.At.IsZero() || e.UserAgent == "" {
 			t.Errorf("line without time or user agent: %+v", e)
 		}

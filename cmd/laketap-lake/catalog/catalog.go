@@ -92,7 +92,7 @@ func (c *Catalog) write(ctx context.Context, do func(context.Context, *sql.Tx) e
 	}
 	if err := do(ctx, tx); err != nil {
 		if undo := tx.Rollback(); undo != nil {
-			c.options.Log.Error("rollback", "error", undo)
+			c.options.Log.ErrorContext(ctx, "rollback", "error", undo)
 		}
 		return err
 	}

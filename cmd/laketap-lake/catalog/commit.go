@@ -231,6 +231,6 @@ func (c *Catalog) discard(ctx context.Context, one staged, cause error) {
 		err = c.files.Remove(context.WithoutCancel(ctx), key)
 	}
 	if err != nil {
-		c.options.Log.Warn("file of a lost commit left behind", "location", one.to.metadata, "error", err)
+		c.options.Log.WarnContext(ctx, "file of a lost commit left behind", "location", one.to.metadata, "error", err)
 	}
 }

@@ -176,13 +176,14 @@ func TestEmptyCommit(t *testing.T) {
 func TestMetadataLog(t *testing.T) {
 	c := open(t, nil)
 	at := c.newTable("n", "t")
-	var want []string
+	want := make([]string, 0, 3)
 	for i := range 3 {
 		want = append(want, c.load(at).MetadataLocation)
 		c.must("POST", at, setProperty("i", strconv.Itoa(i)))
 	}
-	var got []string
-	for _, entry := range c.load(at).Metadata.Log {
+	log := c.load(at).Metadata.Log
+	got := make([]string, 0, len(log))
+	for _, entry := range log {
 		got = append(got, entry.File)
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

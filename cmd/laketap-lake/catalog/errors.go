@@ -49,8 +49,10 @@ func tableExists(id identifier) error {
 }
 
 func namespaceNotEmpty(ns namespace, what string) error {
-	return &apiError{http.StatusConflict, "NamespaceNotEmptyException",
-		fmt.Sprintf("Namespace %s is not empty: drop its %s first", ns, what)}
+	return &apiError{
+		http.StatusConflict, "NamespaceNotEmptyException",
+		fmt.Sprintf("Namespace %s is not empty: drop its %s first", ns, what),
+	}
 }
 
 func commitFailed(format string, args ...any) error {

@@ -143,9 +143,9 @@ func (c *client) call(method, path, body string, headers ...string) answer {
 }
 
 // must is call that must succeed.
-func (c *client) must(method, path, body string, headers ...string) answer {
+func (c *client) must(method, path, body string) answer {
 	c.t.Helper()
-	got := c.call(method, path, body, headers...)
+	got := c.call(method, path, body)
 	if got.status >= 400 {
 		c.t.Fatalf("%s %s: %d %s", method, path, got.status, got.raw)
 	}

@@ -155,8 +155,10 @@ func (c *Catalog) updateNamespace(r *request) (reply, error) {
 	}
 	for _, key := range change.Removals {
 		if _, both := change.Updates[key]; both {
-			return reply{}, &apiError{http.StatusUnprocessableEntity, "UnprocessableEntityException",
-				"property " + key + " is both updated and removed"}
+			return reply{}, &apiError{
+				http.StatusUnprocessableEntity, "UnprocessableEntityException",
+				"property " + key + " is both updated and removed",
+			}
 		}
 	}
 	var done updatedBody

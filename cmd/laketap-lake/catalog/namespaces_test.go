@@ -79,7 +79,7 @@ func listed(t *testing.T, a answer) ([]string, string) {
 	if body.Namespaces == nil {
 		t.Errorf("a listing has no list: %s", a.raw)
 	}
-	var out []string
+	out := make([]string, 0, len(body.Namespaces))
 	for _, levels := range body.Namespaces {
 		out = append(out, strings.Join(levels, "|"))
 	}
@@ -98,7 +98,7 @@ func TestNestedNamespaces(t *testing.T) {
 		{"", []string{"a", "a b", "a%1F", "ab"}},
 		{"?parent=a", []string{"a|b", "a|d.e"}},
 		{"?parent=a%1Fb", []string{"a|b|c"}},
-		{"?parent=a%1Fb%1Fc", nil},
+		{"?parent=a%1Fb%1Fc", []string{}},
 		{"?parent=ab", []string{"ab|x"}},
 	}
 	for _, tt := range tests {

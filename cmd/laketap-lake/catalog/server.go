@@ -54,7 +54,7 @@ func (c *Catalog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = c.failure(r, err)
 	}
 	if err := send(w, r, answer); err != nil {
-		c.options.Log.Warn("answer not sent", "path", r.URL.EscapedPath(), "error", err)
+		c.options.Log.WarnContext(r.Context(), "answer not sent", "path", r.URL.EscapedPath(), "error", err)
 	}
 }
 
@@ -62,7 +62,7 @@ func (c *Catalog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *Catalog) failure(r *http.Request, err error) reply {
 	known, ok := errors.AsType[*apiError](err)
 	if !ok {
-		c.options.Log.Error("request failed", "method", r.Method, "path", r.URL.EscapedPath(), "error", err)
+		c.options.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.EscapedPath(), "error", err)
 		known = &apiError{http.StatusInternalServerError, "InternalServerError", err.Error()}
 	}
 	return reply{status: known.status, body: errorBody{errorModel{known.message, known.kind, known.status}}}

@@ -68,11 +68,11 @@ func (c *Catalog) dropTable(r *request) (reply, error) {
 // it or around it. The drop has happened: trouble here is logged, not told.
 func (c *Catalog) purge(ctx context.Context, key string, shared bool) {
 	if shared {
-		c.options.Log.Warn("purge left files in place: another table uses the folder", "key", key)
+		c.options.Log.WarnContext(ctx, "purge left files in place: another table uses the folder", "key", key)
 		return
 	}
 	if err := c.files.Remove(ctx, key); err != nil {
-		c.options.Log.Error("purge is incomplete", "key", key, "error", err)
+		c.options.Log.ErrorContext(ctx, "purge is incomplete", "key", key, "error", err)
 	}
 }
 
