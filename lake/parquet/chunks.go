@@ -111,6 +111,7 @@ func (l *Layout) columnChunks(s *scanner, typ byte, g int) {
 				s.fail(at, problem)
 			}
 			l.ignored += c.dropStray(l.start)
+			l.note(g*columns+i, c)
 		}
 		if s.err != nil {
 			s.err = inPart(s.err, "column", i)
@@ -229,9 +230,22 @@ func (s *scanner) codec(typ byte) Codec {
 // a chunk by its path, others by its place; where the two differ, they read
 // different columns.
 func (t *schema) matchPath(s *scanner, typ byte, leaf int) {
-	var chain [maxDepth]int32 // nodes from below the root to the leaf
 	i := t.leaves[leaf]
 	depth := t.nodes[i].depth
+	if depth > 1 {
+		t.matchLongPath(s, typ, i, depth)
+		return
+	}
+	if s.list(typ, tBinary, 1) != 1 {
+		s.fail(s.p, "path of another depth than in the schema")
+	} else if string(s.bytes()) != t.name(i) {
+		s.fail(s.p, "another path than in the schema")
+	}
+}
+
+// matchLongPath is matchPath for leaf i, which has groups above it.
+func (t *schema) matchLongPath(s *scanner, typ byte, i, depth int32) {
+	var chain [maxDepth]int32 // nodes from below the root to the leaf
 	for d := depth - 1; d >= 0; d-- {
 		chain[d] = i
 		i = t.nodes[i].parent

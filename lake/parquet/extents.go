@@ -37,8 +37,8 @@ func (l *Layout) Select(sel Selection) []laketap.Extent {
 	}
 	var out []laketap.Extent
 	for p := partChunk; p <= last; p++ {
-		for _, i := range l.sorted[p] {
-			if want[i] {
+		for k := range l.placed[p].n {
+			if i := l.placed[p].at(k); want[i] {
 				off, n := l.chunks[i].location(p)
 				out = merge(out, laketap.Extent{Off: off, Len: n}, sel.Gap)
 			}

@@ -165,14 +165,12 @@ func (l *Layout) later(s *scanner, at int, read func()) {
 // once fails if a field of the struct was seen before: readers differ in which
 // of the two they take.
 func (s *scanner) once(seen *uint64, id int) bool {
-	if id < 0 || id > 63 {
-		return true
-	}
-	if *seen&(1<<id) != 0 {
+	bit := uint64(1) << uint(id) // none for ids that are no field of ours
+	if *seen&bit != 0 {
 		s.fail(s.p, "field given twice")
 		return false
 	}
-	*seen |= 1 << id
+	*seen |= bit
 	return true
 }
 

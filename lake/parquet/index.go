@@ -5,16 +5,52 @@ import (
 	"slices"
 )
 
+// placed are the chunks that have one kind of part, by where it lies.
+type placed struct {
+	order []uint32 // nil if the chunks are in order as they are
+	n     int
+	// While chunks are read: whether the parts so far ascend with none over
+	// another, and where the last one ends. Nearly all files are written so.
+	untidy bool
+	end    int64
+}
+
+// note takes down where the parts of chunk i lie, as chunks are read.
+func (l *Layout) note(i int, c *chunk) {
+	for p := range parts {
+		off, n := c.location(p)
+		if n == 0 {
+			continue
+		}
+		k := &l.placed[p]
+		if off < k.end || k.n != i { // the second: some chunks lack it
+			k.untidy = true
+		}
+		k.n++
+		k.end = off + n
+	}
+}
+
+// at returns the chunk that is kth by where its part lies.
+func (k *placed) at(i int) uint32 {
+	if k.order == nil {
+		return uint32(i)
+	}
+	return k.order[i]
+}
+
 // index sorts the chunks by where each kind of part lies, so that PartAt can
 // search, and sees to it that no byte is claimed twice. Chunks over one another
 // are an error: whose the bytes are could only be guessed. A page index or a
 // Bloom filter over something else is forgotten.
 func (l *Layout) index() error {
 	for p := range parts {
-		l.sorted[p] = l.order(p)
+		if k := &l.placed[p]; k.untidy {
+			k.order = l.order(p, k.n)
+		}
 	}
 	last := int64(headLen)
-	for _, i := range l.sorted[partChunk] {
+	for _, i := range l.placed[partChunk].order {
 		c := &l.chunks[i]
 		if c.start < last {
 			return &FormatError{Offset: c.start, What: "column chunks over one another"}
@@ -32,24 +68,16 @@ func (l *Layout) index() error {
 	return nil
 }
 
-// order returns the chunks that have part p, by its offset. Nearly all files
-// are written in that order.
-func (l *Layout) order(p int) []uint32 {
-	n, ascending, last := 0, true, int64(0)
+// order returns the n chunks that have part p, by its offset.
+func (l *Layout) order(p, n int) []uint32 {
+	order := make([]uint32, 0, n)
+	ascending, last := true, int64(0)
 	for i := range l.chunks {
-		if off, length := l.chunks[i].location(p); length > 0 {
-			n++
+		off, length := l.chunks[i].location(p)
+		if length > 0 {
+			order = append(order, uint32(i))
 			ascending = ascending && off >= last
 			last = off
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	order := make([]uint32, 0, n)
-	for i := range l.chunks {
-		if _, length := l.chunks[i].location(p); length > 0 {
-			order = append(order, uint32(i))
 		}
 	}
 	if !ascending {
@@ -66,7 +94,7 @@ func (l *Layout) order(p int) []uint32 {
 func (l *Layout) dropOverlaps(p int) {
 	bad := make(map[uint32]struct{})
 	end, last := int64(0), uint32(0) // of the part that reaches furthest so far
-	for k, i := range l.sorted[p] {
+	for k, i := range l.placed[p].order {
 		off, n := l.chunks[i].location(p)
 		if k > 0 && off < end {
 			bad[i], bad[last] = struct{}{}, struct{}{}
@@ -81,21 +109,21 @@ func (l *Layout) dropOverlaps(p int) {
 // dropClashes forgets parts of kind q that share bytes with one of kind p, and
 // those of kind p unless they are chunks, which engines cannot do without.
 func (l *Layout) dropClashes(p, q int) {
-	a, b := l.sorted[p], l.sorted[q]
-	if len(a) == 0 || len(b) == 0 || l.apart(p, q) || l.apart(q, p) {
+	a, b := &l.placed[p], &l.placed[q]
+	if a.n == 0 || b.n == 0 || l.apart(p, q) || l.apart(q, p) {
 		return
 	}
 	badP, badQ := make(map[uint32]struct{}), make(map[uint32]struct{})
-	for len(a) > 0 && len(b) > 0 {
-		x, xn := l.chunks[a[0]].location(p)
-		y, yn := l.chunks[b[0]].location(q)
+	for i, j := 0, 0; i < a.n && j < b.n; {
+		x, xn := l.chunks[a.at(i)].location(p)
+		y, yn := l.chunks[b.at(j)].location(q)
 		if x < y+yn && y < x+xn {
-			badP[a[0]], badQ[b[0]] = struct{}{}, struct{}{}
+			badP[a.at(i)], badQ[b.at(j)] = struct{}{}, struct{}{}
 		}
 		if x+xn <= y+yn {
-			a = a[1:]
+			i++
 		} else {
-			b = b[1:]
+			j++
 		}
 	}
 	l.forget(q, badQ)
@@ -107,9 +135,9 @@ func (l *Layout) dropClashes(p, q int) {
 // apart reports whether all parts of kind p lie before all of kind q, as is
 // usual: then there is nothing to compare.
 func (l *Layout) apart(p, q int) bool {
-	a, b := l.sorted[p], l.sorted[q]
-	off, n := l.chunks[a[len(a)-1]].location(p)
-	first, _ := l.chunks[b[0]].location(q)
+	a, b := &l.placed[p], &l.placed[q]
+	off, n := l.chunks[a.at(a.n-1)].location(p)
+	first, _ := l.chunks[b.at(0)].location(q)
 	return off+n <= first
 }
 
@@ -122,10 +150,16 @@ func (l *Layout) forget(p int, bad map[uint32]struct{}) {
 	for i := range bad {
 		l.chunks[i].forget(p)
 	}
-	l.sorted[p] = slices.DeleteFunc(l.sorted[p], func(i uint32) bool {
-		_, ok := bad[i]
-		return ok
-	})
+	k := &l.placed[p]
+	if k.order == nil {
+		k.order = l.order(p, k.n) // of those that are left
+	} else {
+		k.order = slices.DeleteFunc(k.order, func(i uint32) bool {
+			_, ok := bad[i]
+			return ok
+		})
+	}
+	k.n = len(k.order)
 }
 
 // forget takes part p from the chunk.

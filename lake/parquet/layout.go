@@ -18,7 +18,7 @@ type Layout struct {
 	orders      []Order // a leaf each; nil: not told
 	groups      []rowGroup
 	chunks      []chunk // [group*columns+column]
-	sorted      [parts][]uint32
+	placed      [parts]placed
 	ignored     int
 	meta        []byte // nil: dropped
 	keyValues   span
@@ -50,8 +50,8 @@ func (l *Layout) Memory() int {
 	n := int(unsafe.Sizeof(*l)) + len(l.createdBy) + cap(l.meta) + cap(l.orders)
 	n += int(unsafe.Sizeof(chunk{}))*cap(l.chunks) + int(unsafe.Sizeof(rowGroup{}))*cap(l.groups)
 	n += int(unsafe.Sizeof(node{}))*cap(l.schema.nodes) + 4*cap(l.schema.leaves) + len(l.schema.names)
-	for _, order := range l.sorted {
-		n += 4 * cap(order)
+	for p := range l.placed {
+		n += 4 * cap(l.placed[p].order)
 	}
 	return n
 }

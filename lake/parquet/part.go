@@ -40,7 +40,7 @@ type Part struct {
 	Extent laketap.Extent
 }
 
-// What a chunk can have in a file, as indexes of Layout.sorted.
+// What a chunk can have in a file, as indexes of Layout.placed.
 const (
 	partChunk = iota
 	partColumnIndex
@@ -98,19 +98,19 @@ func (l *Layout) PartAt(off int64) Part {
 // find returns the part of kind p at off; if there is none, the offsets between
 // which there is none.
 func (l *Layout) find(p int, off int64) (part Part, from, to int64) {
-	order := l.sorted[p]
-	k := sort.Search(len(order), func(k int) bool {
-		start, _ := l.chunks[order[k]].location(p)
+	order := &l.placed[p]
+	k := sort.Search(order.n, func(k int) bool {
+		start, _ := l.chunks[order.at(k)].location(p)
 		return start > off
 	})
 	to = math.MaxInt64
-	if k < len(order) {
-		to, _ = l.chunks[order[k]].location(p)
+	if k < order.n {
+		to, _ = l.chunks[order.at(k)].location(p)
 	}
 	if k == 0 {
 		return Part{}, 0, to
 	}
-	i := int(order[k-1])
+	i := int(order.at(k - 1))
 	start, n := l.chunks[i].location(p)
 	if off >= start+n {
 		return Part{}, start + n, to

@@ -53,30 +53,27 @@ func (s *scanner) stop(err error) {
 // left returns how many bytes are left.
 func (s *scanner) left() int { return len(s.b) - s.p }
 
-// uvarint reads an unsigned varint. Nearly all take one byte.
+// uvarint reads an unsigned varint.
 func (s *scanner) uvarint() uint64 {
-	if s.p < len(s.b) && s.b[s.p] < 0x80 {
-		s.p++
-		return uint64(s.b[s.p-1])
-	}
-	return s.longUvarint()
-}
-
-// longUvarint reads a varint of any length.
-func (s *scanner) longUvarint() uint64 {
+	b, p := s.b, s.p
 	var v uint64
-	for i, c := range s.b[s.p:] {
-		if i == 9 && c > 1 { // the tenth byte holds the 64th bit only
-			s.fail(s.p, "varint of more than 64 bits")
-			return 0
-		}
-		v |= uint64(c&0x7f) << (7 * i)
+	for shift := uint(0); shift < 70 && p < len(b); shift += 7 {
+		c := b[p]
+		p++
 		if c < 0x80 {
-			s.p += i + 1
-			return v
+			if shift == 63 && c > 1 { // the tenth byte holds the 64th bit only
+				break
+			}
+			s.p = p
+			return v | uint64(c)<<shift
 		}
+		v |= uint64(c&0x7f) << shift
 	}
-	s.fail(len(s.b), "varint cut short")
+	if p == len(b) {
+		s.fail(p, "varint cut short")
+	} else {
+		s.fail(s.p, "varint of more than 64 bits")
+	}
 	return 0
 }
 
@@ -87,33 +84,39 @@ func (s *scanner) varint() int64 {
 }
 
 // field reads the header of the next field of a struct, given the id of the
-// one before (0 at first). Type tStop is the end of the struct.
+// one before (0 at first). Type tStop is the end of the struct. This is the
+// short form, small enough to be inlined: an id by its distance, and the end.
 func (s *scanner) field(last int) (id int, typ byte) {
+	if s.p < len(s.b) {
+		if c := s.b[s.p]; c == 0 || c > 0xf && (c-1)&0xf < tUUID {
+			s.p++
+			return last + int(c>>4), c & 0xf
+		}
+	}
+	return s.longField()
+}
+
+// longField reads the header of a field whose id stands in full, and fails for
+// those that cannot be.
+func (s *scanner) longField() (id int, typ byte) {
 	if s.p >= len(s.b) {
 		s.fail(len(s.b), "struct cut short")
 		return 0, tStop
 	}
 	c := s.b[s.p]
 	s.p++
-	switch {
-	case c == 0:
-		return 0, tStop
-	case c&0xf == 0 || c&0xf > tUUID:
+	if (c-1)&0xf >= tUUID {
 		s.fail(s.p-1, "field of an unknown type")
 		return 0, tStop
-	case c>>4 != 0:
-		id = last + int(c>>4)
-	default: // the id stands in full
-		id = int(s.varint())
 	}
-	if id > math.MaxInt16 || id < math.MinInt16 {
+	wide := s.varint()
+	if wide > math.MaxInt16 || wide < math.MinInt16 {
 		s.fail(s.p, "field id of more than 16 bits")
-		return 0, tStop
 	}
 	if s.err != nil {
 		return 0, tStop
 	}
-	return id, c & 0xf
+	return int(wide), c & 0xf
 }
 
 // want fails if a field that the format defines has another type than it says:
@@ -144,6 +147,11 @@ func (s *scanner) i32(typ byte) int32 {
 
 // narrow reads a zigzag varint that must fit into 32 bits.
 func (s *scanner) narrow() int32 {
+	if s.p < len(s.b) && s.b[s.p] < 0x80 { // most are enums and counts
+		u := s.b[s.p]
+		s.p++
+		return int32(u>>1) ^ -int32(u&1)
+	}
 	v := s.varint()
 	if v > math.MaxInt32 || v < math.MinInt32 {
 		s.fail(s.p, "integer of more than 32 bits")

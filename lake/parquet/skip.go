@@ -15,7 +15,7 @@ func (s *scanner) skipValue(typ byte, depth int) {
 	case tByte:
 		s.advance(1)
 	case tI16, tI32, tI64:
-		s.uvarint()
+		s.skipVarints(1)
 	case tDouble:
 		s.advance(8)
 	case tUUID:
@@ -28,18 +28,75 @@ func (s *scanner) skipValue(typ byte, depth int) {
 	case tMap:
 		s.skipMap(depth)
 	case tStruct:
-		for id, t := s.field(0); t != tStop; id, t = s.field(id) {
-			s.skipValue(t, depth-1)
-		}
+		s.skipStruct(depth)
 	default:
 		s.fail(s.p, "value of an unknown type")
 	}
 }
 
+// skipStruct passes over a struct. Half of a footer is statistics that nobody
+// asked for, so the fields that they are made of are dealt with in place.
+func (s *scanner) skipStruct(depth int) {
+	b, p := s.b, s.p
+	for p < len(b) {
+		c := b[p]
+		p++
+		if c == 0 {
+			s.p = p
+			return
+		}
+		if c <= 0xf { // the id stands in full
+			for p < len(b) && b[p] >= 0x80 {
+				p++
+			}
+			p++
+		}
+		switch typ := c & 0xf; {
+		case typ == tTrue || typ == tFalse:
+		case typ >= tI16 && typ <= tI64:
+			for p < len(b) && b[p] >= 0x80 {
+				p++
+			}
+			p++
+		case typ == tBinary && p < len(b) && b[p] < 0x80:
+			p += 1 + int(b[p])
+		default:
+			s.p = min(p, len(b))
+			s.skipValue(typ, depth-1)
+			p = s.p
+		}
+	}
+	s.fail(len(b), "struct cut short")
+}
+
+// skipVarints passes over n varints, whatever their length.
+func (s *scanner) skipVarints(n int) {
+	b, p := s.b, s.p
+	for ; n > 0; n-- {
+		for p < len(b) && b[p] >= 0x80 {
+			p++
+		}
+		p++
+	}
+	if p > len(b) {
+		s.fail(len(b), "varint cut short")
+		return
+	}
+	s.p = p
+}
+
 // skipElements passes over n values without field headers.
 func (s *scanner) skipElements(n int, elem byte, depth int) {
+	if elem == tI16 || elem == tI32 || elem == tI64 {
+		s.skipVarints(n)
+		return
+	}
 	for i := 0; i < n && s.err == nil; i++ {
-		s.skipElement(elem, depth)
+		if elem == tStruct && depth > 1 {
+			s.skipStruct(depth - 1)
+		} else {
+			s.skipElement(elem, depth)
+		}
 	}
 }
 
