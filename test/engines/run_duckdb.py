@@ -27,7 +27,7 @@ def main():
         done = db.execute(text)
         return done.to_arrow_table() if done.description else None
 
-    serve(run, lambda read: run(select(read, read["table"], "at (version => {})")))
+    serve(run, lambda read: run(select(read, '"', "at (version => {})")))
 
 
 main()

@@ -38,7 +38,7 @@ def main():
         frame = spark.sql(text)
         return frame.toArrow() if frame.columns else None
 
-    serve(run, lambda read: run(select(read, read["table"], "version as of {}")))
+    serve(run, lambda read: run(select(read, "`", "version as of {}")))
     spark.stop()
 
 

@@ -72,9 +72,10 @@ def value(v):
     return str(v)
 
 
-def select(read, name, version):
-    """Writes a read as SQL; version formats the clause for a snapshot."""
-    sql = f"select {read.get('columns') or '*'} from {CATALOG}.{name}"
+def select(read, quote, version):
+    """Writes a read as SQL; quote encloses names, version formats the clause for a snapshot."""
+    table = ".".join(f"{quote}{part}{quote}" for part in read["table"].split("."))
+    sql = f"select {read.get('columns') or '*'} from {CATALOG}.{table}"
     if read.get("snapshot"):
         sql += " " + version.format(read["snapshot"])
     if read.get("where"):
