@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"syscall"
 )
 
@@ -76,4 +77,12 @@ func portOf(l net.Listener) string {
 		return ""
 	}
 	return port
+}
+
+// served turns the ways in which serving ends as asked into nil.
+func served(what string, err error) error {
+	if err == nil || errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return fmt.Errorf("serve %s: %w", what, err)
 }

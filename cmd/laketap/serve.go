@@ -234,14 +234,6 @@ func (n *node) server(h http.Handler, ctx context.Context) *http.Server { //noli
 	}
 }
 
-// served turns the ways in which serving ends as asked into nil.
-func served(what string, err error) error {
-	if err == nil || errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) || errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return fmt.Errorf("serve %s: %w", what, err)
-}
-
 // close gives up what the steps opened, in reverse.
 func (n *node) close() {
 	n.stores.Close()
