@@ -41,6 +41,9 @@ func TestPassThroughWithoutAuthority(t *testing.T) {
 			t.Errorf("GET %s: %d, %s\nwant %d, %s", path, got.Status, got.Body, want.Status, want.Body)
 		}
 	}
+	if said, _ := laketap.Doctor(t, server); !strings.Contains(said, "storage.authority") || !strings.Contains(said, "vend") {
+		t.Errorf("doctor does not say why, and what to do:\n%s", said)
+	}
 }
 
 // odd is a table that Laketap does not stand in front of, in spellings that an

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -152,6 +153,18 @@ func (s *Server) Restart(t testing.TB) {
 		}
 		return err
 	})
+}
+
+// Doctor has the server's program check the configuration, and returns what it
+// says and whether it finds all well.
+func Doctor(t testing.TB, s *Server) (said string, well bool) {
+	t.Helper()
+	p := process.Start(t, process.Command{
+		Path: process.Binary(t, "laketap"),
+		Args: []string{"doctor", "--config", s.file, "--admin", strings.TrimPrefix(s.Admin, "http://")},
+	})
+	code := p.WaitFor(t, time.Minute)
+	return p.Tail(), code == 0
 }
 
 // Ready returns what the server says of its readiness.

@@ -121,14 +121,21 @@ func (p *Process) Signal(t testing.TB, s os.Signal) {
 	}
 }
 
-// Wait waits for the process to end by itself and returns its exit code.
+// Wait waits for the process to end, which it has been asked to, and returns
+// its exit code.
 func (p *Process) Wait(t testing.TB) int {
+	t.Helper()
+	return p.WaitFor(t, patience)
+}
+
+// WaitFor is Wait for a process that has work to do first.
+func (p *Process) WaitFor(t testing.TB, within time.Duration) int {
 	t.Helper()
 	select {
 	case <-p.done:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(patience):
-		t.Fatalf("%s does not end", p.cmd.Path)
+	case <-time.After(within):
+		t.Fatalf("%s does not end within %v:\n%s", p.cmd.Path, within, p.Tail())
 		return -1
 	}
 }
@@ -161,7 +168,7 @@ func (p *Process) Tail() string {
 	if err != nil {
 		return err.Error()
 	}
-	const most = 3000
+	const most = 6000
 	return string(text[max(0, len(text)-most):])
 }
 
