@@ -33,7 +33,7 @@ func (n *node) status() admin.Status {
 	}
 	seen := n.catalog.Upstreams()
 	for i := range seen {
-		s.Upstreams = append(s.Upstreams, upstreamOf(&seen[i], s.Addresses.Catalog, len(seen) == 1))
+		s.Upstreams = append(s.Upstreams, n.upstreamOf(&seen[i], len(seen) == 1))
 	}
 	for _, o := range n.cfg.Storage.Origins {
 		s.Origins = append(s.Origins, admin.Origin{
@@ -45,7 +45,8 @@ func (n *node) status() admin.Status {
 
 // upstreamOf tells what the catalog tap saw of an upstream. The only one is
 // also reached without its name.
-func upstreamOf(u *catalog.UpstreamStatus, base string, only bool) admin.Upstream {
+func (n *node) upstreamOf(u *catalog.UpstreamStatus, only bool) admin.Upstream {
+	base, authority := n.addresses().Catalog, n.cfg.Storage.Authority
 	told := admin.Upstream{
 		Name: u.Name, URL: u.URL, URI: base + "/" + u.Name, Vends: "unknown", Rewritten: u.Edited, Passed: u.Passed,
 		SignedFor: u.SignedFor, DelegationRefused: u.DelegationRefused,
@@ -59,7 +60,7 @@ func upstreamOf(u *catalog.UpstreamStatus, base string, only bool) admin.Upstrea
 	switch {
 	case u.LastReason == "no_authority" || u.LastReason == "outside_roots":
 		told.Vends = "no"
-	case u.Edited > 0:
+	case u.Edited > 0 && authority == catalog.ModeUpstream: // else our own keys may have done
 		told.Vends = "yes"
 	}
 	return told
