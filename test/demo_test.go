@@ -64,17 +64,39 @@ func TestDemoIsInterrupted(t *testing.T) {
 // nothingRuns checks that no process is left that knows the folder.
 func nothingRuns(t *testing.T, dir string) {
 	t.Helper()
+	for _, command := range running(t, dir) {
+		t.Errorf("still runs: %s", command)
+	}
+}
+
+// eventuallyNothingRuns is nothingRuns for processes that notice by themselves
+// that their parent is gone.
+func eventuallyNothingRuns(t *testing.T, dir string) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); len(running(t, dir)) > 0 && time.Now().Before(deadline); {
+		<-tick.C
+	}
+	nothingRuns(t, dir)
+}
+
+// running returns the command lines of processes that name the folder.
+func running(t *testing.T, dir string) []string {
+	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var found []string
 	for _, file := range all {
 		line, err := os.ReadFile(file)
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 			continue // ended while we looked
 		}
 		if bytes.Contains(line, []byte(dir)) {
-			t.Errorf("still runs: %s", bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
+			found = append(found, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
 		}
 	}
+	return found
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/laketap/laketap/test/engines"
 	"github.com/laketap/laketap/test/lake"
 	"github.com/laketap/laketap/test/laketap"
-	"github.com/laketap/laketap/test/process"
 	"github.com/laketap/laketap/test/s3"
 )
 
@@ -161,34 +160,5 @@ func TestStartsWithNothingBehindIt(t *testing.T) {
 		if err := json.Unmarshal(answer.Body, &failure); err != nil || failure.Error.Code != answer.Status || failure.Error.Message == "" {
 			t.Errorf("answer %s is not an Iceberg REST error: %v", answer.Body, err)
 		}
-	}
-}
-
-// A setting that makes no sense ends the start, by its name and with its fix.
-func TestBadSettingsAreRefused(t *testing.T) {
-	l := lake.Start(t)
-	tests := []struct {
-		name   string
-		change func(*laketap.Config)
-		want   []string
-	}{
-		{"two upstreams of a name", func(c *laketap.Config) { c.Catalogs = append(c.Catalogs, c.Catalogs[0]) }, []string{"catalogs", "lake"}},
-		{"port in use", func(c *laketap.Config) { c.Storage.Listen = strings.TrimPrefix(l.Catalog, "http://") }, []string{"storage.listen"}},
-		{"unknown key", func(c *laketap.Config) { c.Admin["lisen"] = "x" }, []string{"lisen", "listen"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			config := laketap.InFrontOf(t, l)
-			tt.change(&config)
-			p := process.Start(t, laketap.Command(t, laketap.Write(t, config)))
-			if code := p.Wait(t); code == 0 {
-				t.Error("it starts")
-			}
-			for _, word := range tt.want {
-				if !strings.Contains(p.Tail(), word) {
-					t.Errorf("the refusal does not name %q:\n%s", word, p.Tail())
-				}
-			}
-		})
 	}
 }

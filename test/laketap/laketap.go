@@ -29,6 +29,7 @@ type Config struct {
 	Storage  Storage        `json:"storage"`
 	Admin    map[string]any `json:"admin"`
 	Keys     []Key          `json:"keys,omitempty"`
+	Cluster  map[string]any `json:"cluster,omitempty"`
 	Data     string         `json:"data"`
 	Drain    string         `json:"drain,omitempty"`
 	Log      map[string]any `json:"log"`
@@ -180,6 +181,7 @@ func (s *Server) Ready(t testing.TB) (status int, body string) {
 // An Access is a request that a tap saw, as the admin API tells it.
 type Access struct {
 	Seq       uint64 `json:"seq"`
+	RequestID string `json:"request_id"`
 	Tap       string `json:"tap"`
 	Op        string `json:"op"`
 	Engine    string `json:"engine"`
