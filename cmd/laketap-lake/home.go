@@ -52,9 +52,11 @@ func openHome(dir string) (*home, error) {
 		return nil, fmt.Errorf("lake %s is in use by another process: end it first, or choose another folder", dir)
 	}
 	h := &home{dir: dir, lock: lock}
-	if err := h.checkVersion(); err != nil {
-		_ = h.close()
-		return nil, err
+	if err := h.checkVersion(); err != nil { // first: nothing of another layout is touched
+		return nil, errors.Join(err, h.close())
+	}
+	if err := h.forget(); err != nil {
+		return nil, errors.Join(err, h.close())
 	}
 	return h, nil
 }

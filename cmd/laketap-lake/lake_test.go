@@ -149,6 +149,23 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// A killed lake leaves its lake.json; the next start removes it first.
+func TestStaleLakeFile(t *testing.T) {
+	dir := t.TempDir()
+	killed := start(t, dir)
+	killed.kill()
+	if _, err := os.Stat(filepath.Join(dir, lakeName)); err != nil {
+		t.Fatal(err)
+	}
+	other := start(t, t.TempDir())
+	if out, err := command(t, dir, "--s3-port", portIn(t, other.file.Catalog)).CombinedOutput(); err == nil {
+		t.Fatalf("started on a port in use: %s", out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, lakeName)); !os.IsNotExist(err) {
+		t.Errorf("stale lake.json: %v", err)
+	}
+}
+
 // A parent that dies takes the lake with it, if it asked for that.
 func TestStdinGuard(t *testing.T) {
 	p := start(t, t.TempDir(), "--stdin-guard")

@@ -45,6 +45,16 @@ func (h *home) retract() error {
 	return err
 }
 
+// forget removes the lake.json of a run that was killed, so that nobody who
+// waits for this run finds the addresses of that one. The lock is ours, so it
+// is nobody else's file.
+func (h *home) forget() error {
+	if err := h.retract(); err != nil {
+		return fmt.Errorf("remove old lake.json: %w", err)
+	}
+	return nil
+}
+
 // ports remembers where the lake was, so that addresses survive a restart.
 type ports struct {
 	Catalog int `json:"catalog"`
