@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -167,12 +168,14 @@ func TestUnreachableOrigin(t *testing.T) {
 	if err := xml.Unmarshal(got.Body, &failure); err != nil || got.Status < 500 || failure.Code == "" || failure.RequestID == "" {
 		t.Fatalf("answer %v %s, want an S3 error: %v", got, got.Body, err)
 	}
-	for _, a := range server.Accesses(t) {
-		if a.RequestID == failure.RequestID {
-			return
+	server.Process.Eventually(t, 5*time.Second, func() error {
+		for _, a := range server.Accesses(t) {
+			if a.RequestID == failure.RequestID {
+				return nil
+			}
 		}
-	}
-	t.Errorf("request id %s is not in the accesses", failure.RequestID)
+		return fmt.Errorf("request id %s is not in the accesses", failure.RequestID)
+	})
 }
 
 func write(t *testing.T, file, text string) {

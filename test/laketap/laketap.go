@@ -205,6 +205,20 @@ type Access struct {
 	Error    string `json:"error"`
 }
 
+// AccessesOnce returns what Accesses does once there are so many: a request is
+// recorded when its answer has been written, and its client may be quicker.
+func (s *Server) AccessesOnce(t testing.TB, n int) []Access {
+	t.Helper()
+	var all []Access
+	s.Process.Eventually(t, startTime, func() error {
+		if all = s.Accesses(t); len(all) < n {
+			return fmt.Errorf("%d accesses, want %d", len(all), n)
+		}
+		return nil
+	})
+	return all
+}
+
 // Accesses returns all that the taps recorded from the first on. None may have
 // been dropped: then the test asks too late.
 func (s *Server) Accesses(t testing.TB) []Access {

@@ -31,6 +31,8 @@ type Client struct {
 	Region   string
 	Keys     Keys
 	Now      func() time.Time // nil: time.Now
+	// Transport carries the requests; nil: a connection for each.
+	Transport http.RoundTripper
 }
 
 // A Request is what to send. The zero value of each field is the usual.
@@ -92,7 +94,11 @@ func (c *Client) Open(ctx context.Context, r Request) (*http.Response, error) {
 	}
 	// The signer wants the host in it; on the wire it would be a proxy's form.
 	req.URL.Opaque = strings.TrimPrefix(req.URL.Opaque, "//"+req.URL.Host)
-	resp, err := transport.RoundTrip(req)
+	carrier := c.Transport
+	if carrier == nil {
+		carrier = &fresh
+	}
+	resp, err := carrier.RoundTrip(req)
 	if err != nil {
 		return nil, fmt.Errorf("send request: %w", err)
 	}
@@ -154,6 +160,6 @@ func (c *Client) now() time.Time {
 	return c.Now()
 }
 
-// transport hands everything on as it comes, and keeps no connection: each
-// request of a test stands for itself.
-var transport = &http.Transport{DisableCompression: true, DisableKeepAlives: true}
+// fresh hands everything on as it comes, and keeps no connection: each request
+// of a test stands for itself.
+var fresh = http.Transport{DisableCompression: true, DisableKeepAlives: true}
