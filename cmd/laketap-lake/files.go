@@ -31,6 +31,8 @@ func (s *store) Read(_ context.Context, key string) ([]byte, error) {
 // are right for everybody, and then makes it durable: the catalog is about to
 // name it.
 func (s *store) Write(ctx context.Context, key string, data []byte) error {
+	path := s.file(key)
+	there := existing(filepath.Dir(path))
 	name, size, kind := bucket, int64(len(data)), "application/json"
 	_, err := s.backend.PutObject(ctx, s3response.PutObjectInput{
 		Bucket:        &name,
@@ -42,11 +44,33 @@ func (s *store) Write(ctx context.Context, key string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(s.file(key))
+	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Sync(), file.Close(), syncFolder(filepath.Dir(s.file(key))))
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("make object %s durable: %w", key, err)
+	}
+	// A new folder is a name in its parent, so those count up to the first one
+	// that was there before.
+	for folder := filepath.Dir(path); ; folder = filepath.Dir(folder) {
+		if err := syncFolder(folder); err != nil {
+			return fmt.Errorf("make folder of object %s durable: %w", key, err)
+		}
+		if folder == there {
+			return nil
+		}
+	}
+}
+
+// existing is the deepest folder of a path that exists.
+func existing(path string) string {
+	for {
+		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
 }
 
 // Remove deletes the object at key and those in the folder of that name, with
