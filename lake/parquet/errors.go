@@ -16,7 +16,7 @@ var (
 	// see [EncryptedError].
 	ErrEncrypted = errors.New("encrypted Parquet file")
 	// ErrLimit says that the footer is larger than [Options] allow.
-	ErrLimit = errors.New("Parquet footer over the limit")
+	ErrLimit = errors.New("over the limit for a Parquet footer")
 )
 
 // A FormatError says where a footer breaks the format. It is ErrMalformed.

@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,14 +73,22 @@ func TestFieldsInAnyOrder(t *testing.T) {
 	for _, f := range meta {
 		turned = append(obj{f}, turned...)
 	}
-	unknown := []field{
-		{40, flag(true)}, {41, raw{3, "\x01"}}, {42, i16(1)}, {43, i32(2)}, {44, i64(3)},
-		{45, raw{7, "12345678"}}, {46, str("s")}, {47, list{i64(1), i64(1 << 60)}}, {48, raw{10, "\x21\x01\x02"}},
-		{49, raw{11, "\x00"}}, {50, raw{11, "\x01\x8b\x01k\x00"}}, {51, raw{13, "0123456789abcdef"}},
+	unknown := obj{
+		{40, flag(true)},
+		{41, raw{3, "\x01"}},
+		{42, i16(1)},
+		{43, i32(2)},
+		{44, i64(3)},
+		{45, raw{7, "12345678"}},
+		{46, str("s")},
+		{47, list{i64(1), i64(1 << 60)}},
+		{48, raw{10, "\x21\x01\x02"}},
+		{49, raw{11, "\x00"}},
+		{50, raw{11, "\x01\x8b\x01k\x00"}},
+		{51, raw{13, "0123456789abcdef"}},
 		{32767, obj{{1, list{obj{}, obj{{-3, flag(false)}}}}}},
 	}
-	turned = append(unknown, turned...)
-	got := mustParse(t, file(data, turned), parquet.Options{})
+	got := mustParse(t, file(data, slices.Concat(unknown, turned)), parquet.Options{})
 	for c := range 2 {
 		if diff := cmp.Diff(want.Chunk(0, c), got.Chunk(0, c)); diff != "" {
 			t.Error(diff)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,7 @@ func small(t *testing.T) map[string][]byte {
 }
 
 func TestEveryBitFlipped(t *testing.T) {
+	t.Parallel()
 	for name, b := range small(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,6 +74,7 @@ func TestEveryBitFlipped(t *testing.T) {
 }
 
 func TestEveryTruncation(t *testing.T) {
+	t.Parallel()
 	for name, b := range small(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,14 +122,8 @@ func TestBombs(t *testing.T) {
 	zeros := strings.Repeat("\x00", most)
 	tenMillion := uint64(10_000_000)
 	nest := func(head string, n int) raw { return raw{12, strings.Repeat(head, n)} }
-	deep := list{root(1)}
-	for range 100_000 {
-		deep = append(deep, group("g", 1, 1))
-	}
-	wide := list{root(100_000)}
-	for range 100_000 {
-		wide = append(wide, leaf("c", 0))
-	}
+	deep := append(list{root(1)}, slices.Repeat(list{group("g", 1, 1)}, 100_000)...)
+	wide := append(list{root(100_000)}, slices.Repeat(list{leaf("c", 0)}, 100_000)...)
 	tests := []struct {
 		name string
 		meta value

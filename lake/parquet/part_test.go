@@ -13,16 +13,16 @@ import (
 // indexed is a file of two row groups of two columns whose every part has a
 // place: the chunks, then filters, column indexes, offset indexes, with gaps.
 func indexed() []byte {
-	at := func(c, off, size int64, name string, k int64) value {
-		meta := column(off, size, name).with(field{11, i64(off)}, field{9, i64(off + 5)}, field{14, i64(100 + 10*k)}, field{15, i32(10)})
+	at := func(c, off int64, name string, k int64) value {
+		meta := column(off, 20, name).with(field{11, i64(off)}, field{9, i64(off + 5)}, field{14, i64(100 + 10*k)}, field{15, i32(10)})
 		return chunk(meta,
 			field{4, i64(200 + 5*k)}, field{5, i32(5)},
 			field{6, i64(150 + 5*k)}, field{7, i32(c + 1)})
 	}
 	meta := metadata(
 		list{root(2), leaf("a", 0, id(1)), leaf("b", 1, id(2))},
-		rowGroup(at(0, 4, 20, "a", 0), at(1, 24, 20, "b", 1)),
-		rowGroup(at(2, 50, 20, "a", 2), at(3, 70, 20, "b", 3)),
+		rowGroup(at(0, 4, "a", 0), at(1, 24, "b", 1)),
+		rowGroup(at(2, 50, "a", 2), at(3, 70, "b", 3)),
 	)
 	return file(string(make([]byte, 300)), meta)
 }

@@ -18,7 +18,7 @@ func columnsOf(t *testing.T, opts parquet.Options, elements ...value) []string {
 	t.Helper()
 	l := mustParse(t, file(data, schemaOf(elements...)), opts)
 	checkLayout(t, l)
-	var got []string
+	got := make([]string, 0, l.NumColumns())
 	for c := range l.NumColumns() {
 		k := l.Column(c)
 		got = append(got, fmt.Sprintf("%s #%d def %d rep %d", strings.Join(l.Path(c), "."), k.Field, k.MaxDefinition, k.MaxRepetition))

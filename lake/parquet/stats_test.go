@@ -31,8 +31,15 @@ func TestStats(t *testing.T) {
 		{
 			"all",
 			[]field{
-				{1, str("y")}, {2, str("c")}, {3, i64(0)}, {4, i64(4)}, {5, str("z")}, {6, str("b")},
-				{7, flag(false)}, {8, flag(true)}, {9, i64(2)},
+				{1, str("y")},
+				{2, str("c")},
+				{3, i64(0)},
+				{4, i64(4)},
+				{5, str("z")},
+				{6, str("b")},
+				{7, flag(false)},
+				{8, flag(true)},
+				{9, i64(2)},
 			},
 			parquet.Stats{
 				Min: []byte("b"), Max: []byte("z"), MinExact: parquet.Exact, MaxExact: parquet.Inexact,

@@ -48,8 +48,8 @@ func (f flag) typ() byte {
 func (v i16) append(b []byte) []byte  { return binary.AppendVarint(b, int64(v)) }
 func (v i32) append(b []byte) []byte  { return binary.AppendVarint(b, int64(v)) }
 func (v i64) append(b []byte) []byte  { return binary.AppendVarint(b, int64(v)) }
-func (v flag) append(b []byte) []byte { return b }
-func (v raw) append(b []byte) []byte  { return append(b, v.b...) }
+func (f flag) append(b []byte) []byte { return b }
+func (r raw) append(b []byte) []byte  { return append(b, r.b...) }
 func (v str) append(b []byte) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(v))), v...)
 }
@@ -139,7 +139,7 @@ func id(n int) field { return field{9, i32(n)} }
 
 // column is the metadata of a chunk at off, size bytes long.
 func column(off, size int64, path ...string) obj {
-	names := list{}
+	names := make(list, 0, len(path))
 	for _, p := range path {
 		names = append(names, str(p))
 	}

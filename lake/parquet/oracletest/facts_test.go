@@ -2,6 +2,7 @@ package oracletest_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/laketap/laketap"
 	"github.com/laketap/laketap/lake/parquet"
@@ -72,15 +73,8 @@ func factsOf(l *parquet.Layout) (facts, error) {
 // columnOf reads a column out.
 func columnOf(l *parquet.Layout, c int) columnFacts {
 	k := l.Column(c)
-	path := ""
-	for i, name := range l.Path(c) {
-		if i > 0 {
-			path += "."
-		}
-		path += name
-	}
 	f := columnFacts{
-		Path: path, Field: k.Field, Type: k.Type.String(),
+		Path: strings.Join(l.Path(c), "."), Field: k.Field, Type: k.Type.String(),
 		Logical: k.Logical, Def: k.MaxDefinition, Rep: k.MaxRepetition, Order: int(k.Order),
 	}
 	if k.Type == parquet.FixedLenByteArray {

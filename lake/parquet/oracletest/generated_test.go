@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -20,7 +21,7 @@ import (
 // Files of random schemas and options, written by arrow-go.
 func TestGenerated(t *testing.T) {
 	for seed := range uint64(150) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 3))
 			var out bytes.Buffer
 			fields := make([]arrow.Field, 1+r.IntN(8))
@@ -47,7 +48,7 @@ var primitives = []arrow.DataType{
 func randomField(r *rand.Rand, name string, depth int) arrow.Field {
 	f := arrow.Field{Name: name, Nullable: r.IntN(3) > 0, Type: primitives[r.IntN(len(primitives))]}
 	if r.IntN(2) == 0 {
-		f.Metadata = arrow.NewMetadata([]string{"PARQUET:field_id"}, []string{fmt.Sprint(r.IntN(1000))})
+		f.Metadata = arrow.NewMetadata([]string{"PARQUET:field_id"}, []string{strconv.Itoa(r.IntN(1000))})
 	}
 	if depth == 0 {
 		return f

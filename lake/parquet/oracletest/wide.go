@@ -29,7 +29,10 @@ func Wide(columns, groups int) ([]byte, error) {
 		parquet.WithPageIndexEnabled(true),
 	)))
 	for g := range groups {
-		rows := w.AppendRowGroup()
+		rows, err := w.AppendRowGroupChecked()
+		if err != nil {
+			return nil, fmt.Errorf("start row group: %w", err)
+		}
 		for range columns {
 			c, err := rows.NextColumn()
 			if err != nil {
