@@ -77,7 +77,7 @@ func (p *process) end(t *testing.T) *os.ProcessState {
 	select {
 	case err := <-p.ended:
 		p.ended <- err // for the cleanup
-	case <-time.After(15 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("does not end; it said:\n%s", p.stderr)
 	}
 	return p.cmd.ProcessState

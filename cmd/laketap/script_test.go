@@ -104,7 +104,7 @@ func hold(ts *testscript.TestScript) net.Listener {
 // cmdAwait waits until an admin API says that its server is ready.
 func cmdAwait(ts *testscript.TestScript, _ bool, args []string) {
 	at := adminFlags{Admin: args[0]}
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		var ready admin.Readiness
 		err := at.ask(context.Background(), "/readyz", nil, &ready)

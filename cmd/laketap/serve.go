@@ -187,7 +187,7 @@ func (n *node) run(ctx context.Context) error {
 		<-ctx.Done()
 		n.drain(context.Cause(ctx), catalogs)
 		endLate()
-		n.shut(people, time.Second)
+		n.shut(people, 5*time.Second)
 		n.ports.close() // whoever still serves one returns
 		return nil
 	})
