@@ -34,6 +34,9 @@ func newAuthenticator(o *Options) *authenticator {
 	return a
 }
 
+// keyElement names the key in an error document, as S3 does.
+const keyElement = "AWSAccessKeyId"
+
 // authenticate proves who sent the request. The signature comes first, so
 // that nobody learns anything about a token without its secret.
 func (a *authenticator) authenticate(auth *sigv4.Auth, r *request) (*caller, error) {
@@ -43,16 +46,19 @@ func (a *authenticator) authenticate(auth *sigv4.Auth, r *request) (*caller, err
 	} else if secret, ok := a.keys.Secret(auth.AccessKeyID); ok {
 		who.secret = secret
 	} else {
-		return nil, errUnknownKey
+		return nil, errUnknownKey.with(keyElement, auth.AccessKeyID)
+	}
+	if who.static != nil && auth.SessionToken != "" {
+		return nil, errInvalidToken
 	}
 	now := a.now()
 	if err := auth.Verify(&r.sig, who.secret, a.region(auth.Region), now); err != nil {
+		if e := asAPIError(err); e.code == "SignatureDoesNotMatch" {
+			return nil, e.with(keyElement, auth.AccessKeyID)
+		}
 		return nil, err
 	}
 	if who.static != nil {
-		if auth.SessionToken != "" {
-			return nil, errInvalidToken
-		}
 		return who, nil
 	}
 	if auth.SessionToken == "" {

@@ -10,10 +10,9 @@ import (
 	"github.com/laketap/laketap"
 )
 
-const (
-	maxDeleteBody = 2 << 20 // bytes of a DeleteObjects document, as S3 has it
-	maxDeleteKeys = 1000
-)
+// maxDeleteBody bounds a DeleteObjects document, as S3 does. How many keys are
+// too many, and whether none is too few, is the origin's to say.
+const maxDeleteBody = 2 << 20
 
 var errDeleteDocument = errors.New("not a plain Delete document")
 
@@ -37,16 +36,13 @@ func parseDelete(doc []byte) ([]string, error) {
 		case err != nil:
 			return nil, err
 		case name == "":
-			if len(keys) == 0 {
-				return nil, errDeleteDocument
-			}
 			return keys, p.end()
 		case name == "Quiet" && !quiet:
 			quiet = true
 			if _, err := p.text(); err != nil {
 				return nil, err
 			}
-		case name == "Object" && len(keys) < maxDeleteKeys:
+		case name == "Object":
 			key, err := p.object()
 			if err != nil {
 				return nil, err

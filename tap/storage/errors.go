@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/laketap/laketap"
@@ -18,6 +19,8 @@ type apiError struct {
 	// drop closes the connection after the answer: the client's next request
 	// cannot be found, or should not be.
 	drop bool
+	// detail is what else the error document says, by element.
+	detail []laketap.Field
 	// cause is for the access log, never for the client.
 	cause string
 }
@@ -66,7 +69,7 @@ func asAPIError(err error) *apiError {
 		return e
 	}
 	if e, ok := errors.AsType[*sigv4.Error](err); ok {
-		return &apiError{status: e.Status, code: e.Code, message: e.Message}
+		return &apiError{status: e.Status, code: e.Code, message: e.Message, detail: e.Detail}
 	}
 	return errInternal.because(err.Error())
 }
@@ -76,16 +79,32 @@ type errorBody struct {
 	XMLName   xml.Name `xml:"Error"`
 	Code      string
 	Message   string
+	Detail    []element
 	Resource  string `xml:",omitempty"`
 	RequestID string `xml:"RequestId"`
 	HostID    string `xml:"HostId"`
 }
 
+// An element is one more thing that an error document says.
+type element struct {
+	XMLName xml.Name
+	Value   string `xml:",chardata"`
+}
+
+// with returns the error with one more element in its document.
+func (e *apiError) with(name, value string) *apiError {
+	c := *e
+	c.detail = append(slices.Clip(e.detail), laketap.Field{Name: name, Value: value})
+	return &c
+}
+
 // answer writes the refusal out for a request.
 func (e *apiError) answer(r *request) *answer {
-	doc, err := xml.Marshal(errorBody{
-		Code: e.code, Message: e.message, Resource: validText(r.sig.Path), RequestID: r.id, HostID: "laketap",
-	})
+	body := errorBody{Code: e.code, Message: e.message, Resource: validText(r.sig.Path), RequestID: r.id, HostID: "laketap"}
+	for _, d := range e.detail {
+		body.Detail = append(body.Detail, element{xml.Name{Local: d.Name}, validText(d.Value)})
+	}
+	doc, err := xml.Marshal(body)
 	if err != nil { // cannot be: five strings
 		doc = []byte("<Error><Code>InternalError</Code></Error>")
 	}
