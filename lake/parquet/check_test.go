@@ -87,6 +87,9 @@ func checkChunk(t *testing.T, l *parquet.Layout, g, c int) {
 	if s, err := l.Stats(g, c); err != nil && (s.Min != nil || s.Nulls != -1) {
 		t.Errorf("statistics %v beside %v", s, err)
 	}
+	if lo, hi, err := l.Bounds(g, c); err != nil && (lo != nil || hi != nil) {
+		t.Errorf("bounds %q and %q beside %v", lo, hi, err)
+	}
 }
 
 // checkExtents checks that extents lie in the file, apart and ascending.

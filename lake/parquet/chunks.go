@@ -40,7 +40,8 @@ func (l *Layout) rowGroups(s *scanner, opts *Options) {
 	if s.err != nil {
 		return
 	}
-	if n := int64(groups) * int64(columns); n > int64(opts.MaxChunks) {
+	// A row group costs memory even if it has no columns.
+	if n := int64(groups) * int64(max(columns, 1)); n > int64(opts.MaxChunks) {
 		s.stop(&LimitError{What: "column chunks", Got: n, Most: int64(opts.MaxChunks)})
 		return
 	}

@@ -10,7 +10,8 @@ type Options struct {
 	MaxFooter int64
 	// MaxSchema bounds the elements of a schema, groups included. Zero: 2^17.
 	MaxSchema int
-	// MaxChunks bounds columns × row groups; each takes 88 bytes of memory.
+	// MaxChunks bounds columns × row groups; each takes 88 bytes of memory. A
+	// row group counts as one at least.
 	// Zero: 2^20.
 	MaxChunks int
 	// Names maps the logical path of a schema element to a field id, as a
