@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/laketap/laketap/internal/sigv4"
 )
@@ -33,7 +34,8 @@ type ownKeys struct {
 func (k *ownKeys) init(o Origin, now func() time.Time) {
 	k.origin, k.now = o, now
 	k.load = func(ctx context.Context) (aws.CredentialsProvider, error) {
-		cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(o.Region))
+		cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(o.Region),
+			config.WithLogger(logging.Nop{})) // it writes to standard error past our log
 		if err != nil {
 			return nil, err
 		}
