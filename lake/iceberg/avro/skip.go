@@ -1,0 +1,135 @@
+package avro
+
+// Skip passes over a value. The work is bounded by the bytes it takes.
+func (c *Cursor) Skip(t *Type) {
+	if t.zero || c.err != nil {
+		return
+	}
+	if c.depth++; c.depth > maxDataDepth {
+		c.err = over("records inside records", maxDataDepth+1, maxDataDepth)
+		c.pos = len(c.buf)
+		return
+	}
+	switch t.Kind {
+	case Boolean:
+		c.Fixed(1)
+	case Int, Long, Enum:
+		c.skipVarints(1)
+	case Float:
+		c.Fixed(4)
+	case Double:
+		c.Fixed(8)
+	case Fixed:
+		c.Fixed(t.Size)
+	case Bytes, String:
+		c.Bytes()
+	case Record:
+		c.skipSteps(t.skip)
+	case Array:
+		c.skipItems(t.Elem)
+	case Map:
+		c.skipEntries(t.Elem)
+	case Union:
+		c.Skip(c.branch(t))
+	}
+	c.depth--
+}
+
+// branch decodes which branch of a union comes.
+func (c *Cursor) branch(t *Type) *Type {
+	i := c.Long()
+	if i < 0 || i >= int64(len(t.Branches)) {
+		c.Fail("branch %d of a union of %d", i, len(t.Branches))
+		return t
+	}
+	return t.Branches[i]
+}
+
+// skipSteps passes over the fields of a record.
+func (c *Cursor) skipSteps(steps []step) {
+	for i := range steps {
+		switch s := &steps[i]; {
+		case s.varints > 0:
+			c.skipVarints(s.varints)
+		case s.typ == nil:
+			c.Fixed(s.size)
+		case s.typ.Kind == Bytes || s.typ.Kind == String:
+			c.Bytes()
+		default:
+			c.Skip(s.typ)
+		}
+		if c.err != nil {
+			return
+		}
+	}
+}
+
+// skipItems passes over an array. A run that states its size is taken at its
+// word: nothing in it is wanted, and the next thing must fit behind it.
+func (c *Cursor) skipItems(elem *Type) {
+	for c.err == nil {
+		n, size := c.Items(minBytes(elem))
+		switch {
+		case n == 0:
+			return
+		case size >= 0:
+			c.Fixed(int(size))
+		case elem.zero:
+		case elem.Kind == Record && len(elem.skip) == 1 && elem.skip[0].varints > 0:
+			c.skipVarints(n * elem.skip[0].varints)
+		case elem.Kind == Record:
+			for ; n > 0 && c.err == nil; n-- {
+				c.skipSteps(elem.skip)
+			}
+		default:
+			for ; n > 0 && c.err == nil; n-- {
+				c.Skip(elem)
+			}
+		}
+	}
+}
+
+// skipEntries passes over a map.
+func (c *Cursor) skipEntries(values *Type) {
+	for c.err == nil {
+		n, size := c.Items(1)
+		if n == 0 {
+			return
+		}
+		if size >= 0 {
+			c.Fixed(int(size))
+			continue
+		}
+		for ; n > 0 && c.err == nil; n-- {
+			c.Bytes()
+			c.Skip(values)
+		}
+	}
+}
+
+// minBytes returns the least a value takes, as far as counts are checked.
+func minBytes(t *Type) int {
+	if t.zero {
+		return 0
+	}
+	return 1
+}
+
+// skipVarints passes over n ints, longs or enums.
+func (c *Cursor) skipVarints(n int) {
+	buf, pos, length := c.buf, c.pos, 0
+	for n > 0 && pos < len(buf) {
+		length++
+		if buf[pos] < 0x80 {
+			n--
+			length = 0
+		} else if length == 10 {
+			c.Fail("number of more than 64 bits")
+			return
+		}
+		pos++
+	}
+	if c.pos = pos; n > 0 {
+		c.Fail("number without an end")
+	}
+}
