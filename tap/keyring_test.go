@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/laketap/laketap"
 	"github.com/laketap/laketap/internal/sigv4"
 	"github.com/laketap/laketap/tap"

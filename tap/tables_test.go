@@ -100,8 +100,9 @@ func TestTablesAreBounded(t *testing.T) {
 		one.Seen = time.Unix(int64(10+i), 0)
 		tables.Put(one)
 	}
-	var names []string
-	for _, one := range tables.All() {
+	all := tables.All()
+	names := make([]string, 0, len(all))
+	for _, one := range all {
 		names = append(names, one.Name)
 	}
 	if got, want := fmt.Sprint(names), "[ns.t2 ns.t3 ns.t4]"; got != want {
