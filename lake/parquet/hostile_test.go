@@ -38,11 +38,11 @@ func small(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := samples(t)
 	for name, b := range files {
-		if n, err := parquet.FooterLength(b); err != nil || n > 2200 {
+		if n, err := parquet.FooterLength(b); err != nil || n > 1300 {
 			delete(files, name)
 		}
 	}
-	if len(files) < 15 {
+	if len(files) < 12 {
 		t.Fatalf("%d small samples", len(files))
 	}
 	return files
