@@ -3,7 +3,8 @@
 // chunk, its dictionary page, its page index and its Bloom filter lie, and how
 // many rows, values and bytes they hold.
 //
-// It implements of the Apache Parquet format (parquet.thrift, 2.13):
+// It implements of the Apache Parquet format (parquet.thrift and the documents
+// beside it, of August 2026, before 2.14):
 //
 //   - "File format": the magic numbers, the footer and its length;
 //   - FileMetaData, SchemaElement, RowGroup, ColumnChunk and ColumnMetaData,

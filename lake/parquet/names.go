@@ -61,7 +61,7 @@ func (t *schema) isLayer(i int32) bool {
 		return false
 	}
 	p := &t.nodes[n.parent]
-	if p.repeated || p.children != 1 {
+	if p.children != 1 {
 		return false
 	}
 	switch p.logical.Kind {
