@@ -79,24 +79,8 @@ type subresource struct {
 	mark, noun string
 }
 
-// otherOperations only have names, so that accesses and metrics can tell them
-// apart; they all take a key with scope: all.
-func otherOperations() []operation {
-	ops := make([]operation, 0, 96)
-	ops = append(ops, []operation{
-		{name: "ListBuckets", method: http.MethodGet, level: service},
-		{name: "CreateBucket", method: http.MethodPut, level: bucket, write: true},
-		{name: "DeleteBucket", method: http.MethodDelete, level: bucket, write: true},
-		{name: "PostObject", method: http.MethodPost, level: bucket, write: true},
-		{name: "GetObjectAttributes", method: http.MethodGet, level: object, marks: []string{"attributes"}},
-		{name: "GetObjectTorrent", method: http.MethodGet, level: object, marks: []string{"torrent"}},
-		{name: "SelectObjectContent", method: http.MethodPost, level: object, marks: []string{"select", "select-type"}},
-		{name: "RestoreObject", method: http.MethodPost, level: object, marks: []string{"restore"}, write: true},
-		{name: "RenameObject", method: http.MethodPut, level: object, marks: []string{"renameObject"}, write: true},
-		{name: "GetBucketPolicyStatus", method: http.MethodGet, level: bucket, marks: []string{"policyStatus"}},
-		{name: "CreateSession", method: http.MethodGet, level: bucket, marks: []string{"session"}},
-	}...)
-	for _, s := range []subresource{
+func subresources() []subresource {
+	return []subresource{
 		{object, "acl", "ObjectAcl"},
 		{object, "tagging", "ObjectTagging"},
 		{object, "retention", "ObjectRetention"},
@@ -121,7 +105,27 @@ func otherOperations() []operation {
 		{bucket, "tagging", "BucketTagging"},
 		{bucket, "versioning", "BucketVersioning"},
 		{bucket, "website", "BucketWebsite"},
-	} {
+	}
+}
+
+// otherOperations only have names, so that accesses and metrics can tell them
+// apart; they all take a key with scope: all.
+func otherOperations() []operation {
+	ops := make([]operation, 0, 96)
+	ops = append(ops, []operation{
+		{name: "ListBuckets", method: http.MethodGet, level: service},
+		{name: "CreateBucket", method: http.MethodPut, level: bucket, write: true},
+		{name: "DeleteBucket", method: http.MethodDelete, level: bucket, write: true},
+		{name: "PostObject", method: http.MethodPost, level: bucket, write: true},
+		{name: "GetObjectAttributes", method: http.MethodGet, level: object, marks: []string{"attributes"}},
+		{name: "GetObjectTorrent", method: http.MethodGet, level: object, marks: []string{"torrent"}},
+		{name: "SelectObjectContent", method: http.MethodPost, level: object, marks: []string{"select", "select-type"}},
+		{name: "RestoreObject", method: http.MethodPost, level: object, marks: []string{"restore"}, write: true},
+		{name: "RenameObject", method: http.MethodPut, level: object, marks: []string{"renameObject"}, write: true},
+		{name: "GetBucketPolicyStatus", method: http.MethodGet, level: bucket, marks: []string{"policyStatus"}},
+		{name: "CreateSession", method: http.MethodGet, level: bucket, marks: []string{"session"}},
+	}...)
+	for _, s := range subresources() {
 		marks := []string{s.mark}
 		ops = append(ops,
 			operation{name: "Get" + s.noun, method: http.MethodGet, level: s.level, marks: marks},

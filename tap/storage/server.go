@@ -45,8 +45,9 @@ type Server struct {
 	boot   [4]byte // begins every request id
 	number atomic.Uint32
 
-	mu sync.Mutex
-	ln *listener // nil until Serve
+	mu   sync.Mutex
+	ln   *listener // nil until Serve
+	down bool      // Shutdown was called
 }
 
 // New returns a server. It does nothing until [Server.Serve].
@@ -96,12 +97,17 @@ func (s *Server) fasthttp() *fasthttp.Server {
 	}
 }
 
-// Serve serves a listener until [Server.Shutdown]; it is called once.
+// Serve serves a listener, which it closes in the end, until
+// [Server.Shutdown]; it is called once. The listener may be one of TLS.
 func (s *Server) Serve(ln net.Listener) error {
 	if err := refuseLoop(s.opts.Origins, ln.Addr()); err != nil {
 		return err
 	}
 	s.mu.Lock()
+	if s.down {
+		s.mu.Unlock()
+		return ln.Close()
+	}
 	s.ln = newListener(ln)
 	wrapped := s.ln
 	s.mu.Unlock()
@@ -112,14 +118,22 @@ func (s *Server) Serve(ln net.Listener) error {
 // ends first, it breaks them off.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.cancel()
+	s.mu.Lock()
+	s.down = true
+	ln := s.ln
+	s.mu.Unlock()
+	if ln == nil {
+		return nil
+	}
+	// fasthttp does not know the listener yet if Serve has only just begun.
+	_ = ln.Close()
 	err := s.http.ShutdownWithContext(ctx)
 	if err != nil {
 		s.cancel()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.ln != nil {
-			s.ln.closeAll()
-		}
+		ln.closeAll()
+	}
+	if errors.Is(err, net.ErrClosed) {
+		err = nil // the listener, by ourselves
 	}
 	return err
 }
