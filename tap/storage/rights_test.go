@@ -397,3 +397,25 @@ func TestCredentialsByPrefix(t *testing.T) {
 		t.Errorf("origin saw %s", describe(s))
 	}
 }
+
+// Stores vend session tokens of several KiB; ours, which hold them, still fit
+// into a head and into a presigned URL.
+func TestLargeUpstreamToken(t *testing.T) {
+	f := start(t, nil)
+	large := strings.Repeat("t", 4<<10)
+	keys := f.session(func(s *tap.Session) {
+		s.Upstream = []tap.Vended{{Keys: sigv4.Credentials{AccessKeyID: "ASIALARGE", SecretAccessKey: "s", SessionToken: large}}}
+	})
+	f.origin.intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Header.Get("X-Amz-Security-Token") != large {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		return true
+	})
+	for _, c := range []call{{method: "GET", target: "/lake/wh/t/x"}, {method: "PUT", target: "/lake/wh/t/x", body: "x"}} {
+		c.keys = keys
+		if got := f.do(c); got.status != 200 {
+			t.Errorf("%s: got %d %s", c.method, got.status, got.body)
+		}
+	}
+}
