@@ -37,9 +37,14 @@ type app struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal the default is back: a second one kills.
-	context.AfterFunc(ctx, stop)
+	signalled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal the default is back: a second one kills. Only then
+	// do commands hear of the first, so whoever sees them end can rely on it.
+	ctx, end := context.WithCancelCause(context.Background())
+	context.AfterFunc(signalled, func() {
+		stop()
+		end(context.Cause(signalled))
+	})
 	code := run(&app{ctx: ctx, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ()}, os.Args[1:])
 	stop()
 	os.Exit(code)
