@@ -67,10 +67,13 @@ func (d *differ) close() {
 
 // run compares step by step where there is a chain of parents, else at once.
 func (d *differ) run(ctx context.Context, from, to int64) error {
-	chain, err := d.chain(from, to)
-	if err != nil {
-		return err
+	if _, ok := d.t.Snapshot(to); !ok {
+		return fmt.Errorf("find snapshot %d: %w", to, ErrNotFound)
 	}
+	if from == to {
+		return nil
+	}
+	chain, descends := d.chain(from, to)
 	first, err := d.list(ctx, from)
 	if err != nil {
 		return err
@@ -82,7 +85,7 @@ func (d *differ) run(ctx context.Context, from, to int64) error {
 			return err
 		}
 		gone, fresh := apart(before, after)
-		if err := d.step(ctx, id, gone, fresh); err != nil {
+		if err := d.step(ctx, id, descends, gone, fresh); err != nil {
 			return err
 		}
 		before = after
@@ -92,32 +95,25 @@ func (d *differ) run(ctx context.Context, from, to int64) error {
 }
 
 // chain returns the snapshots that led from one to the other, the last
-// included; only the last where the one is not an ancestor of the other.
-func (d *differ) chain(from, to int64) ([]int64, error) {
-	if _, ok := d.t.Snapshot(to); !ok {
-		return nil, fmt.Errorf("find snapshot %d: %w", to, ErrNotFound)
-	}
-	if from == to {
-		return nil, nil
-	}
+// included; only the last where it does not descend from the other.
+func (d *differ) chain(from, to int64) (chain []int64, descends bool) {
 	parents := make(map[int64]int64, len(d.t.Snapshots))
 	for i := range d.t.Snapshots {
 		parents[d.t.Snapshots[i].ID] = d.t.Snapshots[i].Parent
 	}
-	var chain []int64
 	for id := to; len(chain) <= len(parents); { // parents that go in circles end here
 		chain = append(chain, id)
 		parent, ok := parents[id]
-		if !ok || parent == None {
+		if !ok {
 			break
 		}
 		if parent == from {
 			slices.Reverse(chain)
-			return chain, nil
+			return chain, true
 		}
 		id = parent
 	}
-	return []int64{to}, nil
+	return []int64{to}, false
 }
 
 // list reads the manifests of a snapshot.
@@ -158,12 +154,13 @@ func apart(before, after []*Manifest) (gone, fresh []*Manifest) {
 	return gone, fresh
 }
 
-// step notes what one snapshot changed.
-func (d *differ) step(ctx context.Context, id int64, gone, fresh []*Manifest) error {
+// step notes what one snapshot changed. If it descends from the one before, it
+// is taken at its word, as far as the counts agree.
+func (d *differ) step(ctx context.Context, id int64, descends bool, gone, fresh []*Manifest) error {
 	live := make(map[fileKey]*Entry)
 	var own []change
 	var account int64 // live files of the fresh manifests, less added, plus removed
-	told := true
+	told := descends
 	err := d.read(ctx, fresh, func(e *Entry) error {
 		if e.Live() {
 			account++

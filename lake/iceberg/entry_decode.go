@@ -134,6 +134,11 @@ func (p *entryPlan) decodePartition(c *avro.Cursor, values []PartitionValue, a *
 		if s.present(c) {
 			v.Value = decodeValue(c, s.typ, a)
 		}
+		if n := v.Value.Int(); s.millis && v.Value.Kind == IntValue {
+			if v.Value.bits = uint64(n * 1000); n*1000/1000 != n { //nolint:gosec // taken out as it is
+				c.Fail("time of more than 64 bits")
+			}
+		}
 		values = append(values, v)
 	}
 	return values

@@ -75,7 +75,8 @@ func fileFields() []known {
 // A partitionStep decodes one partition field.
 type partitionStep struct {
 	step
-	field int
+	field  int
+	millis bool // the writer counts milliseconds where the format has microseconds
 }
 
 // An entryPlan is how to decode the entries of manifests with one schema.
@@ -137,6 +138,7 @@ func planPartition(t *avro.Type, spec *Spec) ([]partitionStep, error) {
 		if s.typ, s.null = f.Type.Optional(); !valueType(s.typ) {
 			return nil, unsupported("partition field %q: unexpected type", f.Name)
 		}
+		s.millis = s.typ.Logical == "timestamp-millis" || s.typ.Logical == "time-millis"
 		steps = append(steps, s)
 	}
 	return steps, nil
