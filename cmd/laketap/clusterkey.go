@@ -23,10 +23,15 @@ func openKeyring(cfg *Config) (ring *tap.Keyring, made bool, err error) {
 		name = filepath.Join(cfg.Data, "cluster.key")
 	}
 	text, err := readSecret("cluster.key_file", name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && cfg.Cluster.KeyFile == "":
+	if errors.Is(err, fs.ErrNotExist) && cfg.Cluster.KeyFile == "" {
 		ring, err = makeKeyring(name)
-		return ring, err == nil, err
+		if !errors.Is(err, fs.ErrExist) {
+			return ring, err == nil, err
+		}
+		// Another node on the same data was faster: its key is the one.
+		text, err = readSecret("cluster.key_file", name)
+	}
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, fmt.Errorf("cluster.key_file: %s is not there; copy it from another node, or leave the setting out to have one made under %s", name, cfg.Data)
 	case err != nil:
@@ -39,7 +44,8 @@ func openKeyring(cfg *Config) (ring *tap.Keyring, made bool, err error) {
 	return ring, false, nil
 }
 
-// makeKeyring writes a new key so that it is there whole or not at all.
+// makeKeyring writes a new key so that it is there whole or not at all. The
+// error is [fs.ErrExist] if somebody else has written one meanwhile.
 func makeKeyring(name string) (*tap.Keyring, error) {
 	ring, err := tap.NewKeyring(rand.Reader)
 	if err != nil {
@@ -48,15 +54,7 @@ func makeKeyring(name string) (*tap.Keyring, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return nil, fmt.Errorf("data: make directory (is it writable?): %w", err)
 	}
-	err = writeDurably(name, ring.Text())
-	if errors.Is(err, fs.ErrExist) { // another node on the same data was faster
-		text, err := readSecret("cluster.key_file", name)
-		if err != nil {
-			return nil, err
-		}
-		return tap.ParseKeyring([]byte(text))
-	}
-	if err != nil {
+	if err := writeDurably(name, ring.Text()); err != nil {
 		return nil, fmt.Errorf("data: write cluster key: %w", err)
 	}
 	return ring, nil

@@ -220,6 +220,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"url with a query", "catalogs: [{name: a, url: 'http://u?w=1'}]", `catalogs[a].url: "http://u?w=1" has a query or a fragment; remove it`},
 		{"listen", "catalog: {listen: '8181'}", `catalog.listen: "8181" is not an address to listen on, such as :8181 or 127.0.0.1:8181`},
 		{"listen on a high port", "admin: {listen: ':99999'}", `admin.listen: ":99999" has no port from 0 to 65535`},
+		{"one address for two", "catalog: {listen: ':9191'}", `storage.listen: ":9191" is catalog.listen, too; choose another port for one of them`},
 		{"advertise without scheme", "storage: {advertise: 'laketap:9191'}", `storage.advertise: "laketap:9191" is not an http or https URL, such as https://host:port`},
 		{"advertise of all interfaces", "storage: {advertise: 'http://0.0.0.0:9191'}", `storage.advertise: "http://0.0.0.0:9191" is an address to listen on, not one that engines can reach; name this host`},
 		{"advertise with a path", "storage: {advertise: 'http://a/b'}", `storage.advertise: "http://a/b" has a path; remove it`},

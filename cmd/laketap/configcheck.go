@@ -33,6 +33,7 @@ func (c *Config) Check() error {
 	k.listen("catalog.listen", c.Catalog.Listen)
 	k.listen("storage.listen", c.Storage.Listen)
 	k.listen("admin.listen", c.Admin.Listen)
+	k.apart(c)
 	k.storage(&c.Storage)
 	k.origins(c.Storage.Origins)
 	k.keys(c.Keys)
@@ -105,6 +106,19 @@ func (k *checker) listen(at, address string) {
 		k.add(at, "%q has no port from 0 to 65535", address)
 	} else if _, err := netip.ParseAddr(host); err != nil && host != "" && host != "localhost" && n == 0 {
 		k.add(at, "%q: port 0 needs an IP address", address)
+	}
+}
+
+// apart refuses one address for two taps. Without it, opening the second would
+// blame another program, which nobody could find.
+func (k *checker) apart(c *Config) {
+	settings := []string{"catalog.listen", "storage.listen", "admin.listen"}
+	seen := map[string]string{}
+	for i, address := range []string{c.Catalog.Listen, c.Storage.Listen, c.Admin.Listen} {
+		if other, taken := seen[address]; taken && !strings.HasSuffix(address, ":0") {
+			k.add(settings[i], "%q is %s, too; choose another port for one of them", address, other)
+		}
+		seen[address] = settings[i]
 	}
 }
 

@@ -50,7 +50,13 @@ type doctor struct {
 	now   func() time.Time
 	fails int
 
+	at     string        // where a server was asked for
 	server *admin.Status // nil: none runs
+	// adopted says that cfg is the server's as far as the admin API tells: the
+	// configuration at hand names no catalog, so it cannot be the one that the
+	// server was started with. Keys, secrets and the data directory are never
+	// told, so nothing may be concluded from what cfg says of these.
+	adopted bool
 }
 
 // tell prints a finding. fix is empty for what is good.
@@ -76,7 +82,9 @@ func (c *DoctorCmd) Run(a *app) error {
 	if !d.configuration(a.environ) {
 		return errSilent
 	}
-	d.findServer(a.ctx)
+	refusal := d.askServer(a.ctx)
+	d.summary()
+	d.serverState(refusal)
 	d.ports(a.ctx)
 	d.data()
 	d.clusterKey()
@@ -84,7 +92,11 @@ func (c *DoctorCmd) Run(a *app) error {
 	for i := range d.cfg.Catalogs {
 		d.catalog(a.ctx, &d.cfg.Catalogs[i])
 	}
-	d.stores(a.ctx)
+	if d.adopted {
+		d.serverStores()
+	} else {
+		d.stores(a.ctx)
+	}
 	d.advertise(a.ctx)
 	if a.ctx.Err() != nil {
 		return context.Cause(a.ctx)
@@ -109,41 +121,74 @@ func (d *doctor) configuration(environ []string) bool {
 		return false
 	}
 	d.cfg = cfg
-	d.tell(good, "config", fmt.Sprintf("%d catalogs, %d origins, authority %s", len(cfg.Catalogs), len(cfg.Storage.Origins), cfg.Storage.Authority), "")
 	return true
 }
 
-// findServer asks a server that runs how it is. What it stands in front of is
-// looked at too, if the configuration at hand names nothing else: a server
-// with a local lake has its catalogs from the lake.
-func (d *doctor) findServer(ctx context.Context) {
+// summary tells whose configuration is examined. Without a catalog it is still
+// a valid one, since serve --lake brings its own.
+func (d *doctor) summary() {
+	text := fmt.Sprintf("%s, %s, authority %s",
+		counted(len(d.cfg.Catalogs), "catalog"), counted(len(d.cfg.Storage.Origins), "origin"), d.cfg.Storage.Authority)
+	switch {
+	case d.adopted:
+		d.tell(good, "config", "none here names a catalog, so that of the running server is looked at: "+text, "")
+	case len(d.cfg.Catalogs) == 0:
+		d.tell(warn, "config", "names no catalog", "name the one to stand in front of (--catalog, or catalogs in laketap.yml), or serve a local lake (laketap serve --lake DIR)")
+	default:
+		d.tell(good, "config", text, "")
+	}
+}
+
+// askServer asks a server that runs how it is, and returns why there is none.
+// What it stands in front of is looked at too, if the configuration at hand
+// names nothing else: a server with a local lake has its catalogs from the
+// lake.
+func (d *doctor) askServer(ctx context.Context) error {
 	at := d.cmd.adminFlags
 	if at.Admin == defaultAdmin {
 		at.Admin = d.cfg.Admin.Listen
 	}
+	d.at = at.Admin
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
 	var s admin.Status
 	if err := at.ask(ctx, "/api/v1/status", nil, &s); err != nil {
-		d.split(warn, "server", err)
-		return
+		return err
 	}
 	d.server = &s
-	d.tell(good, "server", fmt.Sprintf("%s, version %s, up %v", at.Admin, s.Version, d.now().Sub(s.Started).Round(time.Second)), "")
+	if len(d.cfg.Catalogs) == 0 {
+		d.adopt(&s)
+	}
+	return nil
+}
+
+// adopt makes what a server told the configuration to examine.
+func (d *doctor) adopt(s *admin.Status) {
+	d.adopted = true
+	for _, u := range s.Upstreams {
+		d.cfg.Catalogs = append(d.cfg.Catalogs, UpstreamConfig{Name: u.Name, URL: u.URL})
+	}
+	d.cfg.Storage.Origins = nil
+	for _, o := range s.Origins {
+		d.cfg.Storage.Origins = append(d.cfg.Storage.Origins, OriginConfig{Name: o.Name, Endpoint: o.Endpoint, Region: o.Region, Buckets: o.Buckets})
+	}
+	d.cfg.Storage.Authority, d.cfg.Storage.Roots = s.Authority, s.Roots
+}
+
+// serverState tells how the server is, or why it was not reached: that is no
+// failure, since doctor is of use before the first start, too.
+func (d *doctor) serverState(refusal error) {
+	if d.server == nil {
+		d.split(warn, "server", refusal)
+		return
+	}
+	s := d.server
+	d.tell(good, "server", fmt.Sprintf("%s, version %s, up %v", d.at, s.Version, d.now().Sub(s.Started).Round(time.Second)), "")
 	for _, r := range s.Reasons {
 		d.split(bad, cmp.Or(strings.TrimSpace(r.Kind+" "+r.Name), "server"), fmt.Errorf("as the server sees it: %s", r.Reason))
 	}
 	for i := range s.Upstreams {
 		d.seen(&s.Upstreams[i])
-	}
-	if len(d.cfg.Catalogs) == 0 {
-		for _, u := range s.Upstreams {
-			d.cfg.Catalogs = append(d.cfg.Catalogs, UpstreamConfig{Name: u.Name, URL: u.URL})
-		}
-		d.cfg.Storage.Origins = nil // the server tells of its own, in reasons
-		for _, o := range s.Origins {
-			d.cfg.Storage.Origins = append(d.cfg.Storage.Origins, OriginConfig{Name: o.Name, Endpoint: o.Endpoint, Region: o.Region, Buckets: o.Buckets})
-		}
 	}
 }
 

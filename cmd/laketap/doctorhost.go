@@ -40,6 +40,12 @@ func (d *doctor) ports(ctx context.Context) {
 // data checks that the data directory can be written, or made, and has room.
 func (d *doctor) data() {
 	dir := d.cfg.Data
+	if _, err := os.Stat(dir); d.adopted && errors.Is(err, fs.ErrNotExist) {
+		d.tell(good, "data", "the running server keeps its own; --data DIR looks at it", "")
+		return
+	}
+	// What is not there yet is made at the first start, below the nearest folder
+	// that is.
 	for ; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
 		if err == nil && !info.IsDir() {
@@ -82,7 +88,11 @@ func (d *doctor) clusterKey() {
 	if name == "" {
 		name = filepath.Join(d.cfg.Data, "cluster.key")
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			d.tell(good, "cluster key", "will be made at the first start", "")
+			text := "will be made at the first start"
+			if d.server != nil { // nobody serves without one
+				text = "the running server has one, elsewhere than " + name
+			}
+			d.tell(good, "cluster key", text, "")
 			return
 		}
 	}
@@ -131,16 +141,17 @@ func (d *doctor) advertise(ctx context.Context) {
 	if err != nil {
 		return // Check has looked at it
 	}
-	if isLoopback(u.Hostname()) {
-		d.tell(warn, what, text+" is a loopback address: only engines on this machine reach it", "set storage.advertise to a name that others know")
-	}
-	if d.server != nil {
+	if d.server != nil { // else nobody listens there yet
 		ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 		defer cancel()
 		if err := dial(ctx, text); err != nil {
 			d.tell(bad, what, text+" is not reached from here: "+err.Error(), "open the port, or correct storage.advertise")
 			return
 		}
+	}
+	if isLoopback(u.Hostname()) {
+		d.tell(warn, what, text+" is a loopback address: only engines on this machine reach it", "set storage.advertise to a name that others know")
+		return
 	}
 	d.tell(good, what, text, "")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -107,6 +108,17 @@ func (d *doctor) belowRoot(location string) bool {
 		}
 	}
 	return false
+}
+
+// serverStores tells of the origins what the server sees: their keys are the
+// server's, and so is the network that it reaches them by. What is not ready
+// has been told as a reason.
+func (d *doctor) serverStores() {
+	for _, o := range d.server.Origins {
+		if o.Ready {
+			d.tell(good, "origin "+o.Name, cmp.Or(o.Endpoint, "AWS "+o.Region)+" is ready, as the server sees it", "")
+		}
+	}
 }
 
 // stores checks the origins.

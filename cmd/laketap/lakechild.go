@@ -46,8 +46,10 @@ type lake struct {
 	file  lakeFile
 	log   *slog.Logger
 	child *exec.Cmd
-	stdin io.Closer // the child ends when this closes, also when we are killed
+	stale os.FileInfo // lake.json as it was before the child; nil: there was none
+	stdin io.Closer   // the child ends when this closes, also when we are killed
 	said  *lines
+	grace time.Duration // from the end of stdin until it is killed
 	done  chan struct{} // closed when the child has ended
 	err   error         // how it ended; read after done
 }
@@ -58,7 +60,11 @@ func startLake(ctx context.Context, dir string, log *slog.Logger) (*lake, error)
 	if err != nil {
 		return nil, err
 	}
-	l := &lake{log: log, said: &lines{log: log}, done: make(chan struct{})}
+	announced := filepath.Join(dir, "lake.json")
+	l := &lake{log: log, said: &lines{log: log}, grace: lakeStop, done: make(chan struct{})}
+	if l.stale, err = os.Stat(announced); err != nil {
+		l.stale = nil // the usual case; whatever else is wrong, the lake says
+	}
 	// Not bound to ctx: the lake outlives the signal until the taps have
 	// drained. Its own process group keeps a terminal's Ctrl-C from it.
 	l.child = exec.Command(program, "--stdin-guard", dir) //nolint:noctx // see above
@@ -74,7 +80,7 @@ func startLake(ctx context.Context, dir string, log *slog.Logger) (*lake, error)
 		l.err = l.child.Wait()
 		close(l.done)
 	}()
-	if err := l.await(ctx, filepath.Join(dir, "lake.json")); err != nil {
+	if err := l.await(ctx, announced); err != nil {
 		l.stop()
 		return nil, err
 	}
@@ -96,8 +102,8 @@ func findLake() (string, error) {
 	return program, nil
 }
 
-// await waits for lake.json. One from before is known by its process id: a
-// lake that was killed leaves it behind.
+// await waits for lake.json. A lake that was killed leaves one behind, which
+// names ports that nobody may listen on; read tells the two apart.
 func (l *lake) await(ctx context.Context, name string) error {
 	look := time.NewTicker(lakeLook)
 	defer look.Stop()
@@ -124,8 +130,15 @@ func (l *lake) await(ctx context.Context, name string) error {
 	}
 }
 
-// read reports whether lake.json is there and the child's.
+// read reports whether lake.json is there and the child's: its process id must
+// be the child's. In a container that is not enough, since the same program
+// starts with the same id each time, so the file from before the start does not
+// count either; the lake replaces it and never writes into it.
 func (l *lake) read(name string) (ready bool, err error) {
+	info, err := os.Stat(name)
+	if err != nil || l.stale != nil && os.SameFile(info, l.stale) && info.ModTime().Equal(l.stale.ModTime()) {
+		return false, nil //nolint:nilerr // not there yet
+	}
 	text, err := os.ReadFile(name)
 	if err != nil || json.Unmarshal(text, &l.file) != nil || l.file.PID != l.child.Process.Pid {
 		return false, nil //nolint:nilerr // not there yet, or half written
@@ -139,12 +152,12 @@ func (l *lake) read(name string) (ready bool, err error) {
 // stop ends the child, in good order if it can, and waits for its end.
 func (l *lake) stop() {
 	_ = l.stdin.Close() // closed already if the child ended
-	late := time.NewTimer(lakeStop)
+	late := time.NewTimer(l.grace)
 	defer late.Stop()
 	select {
 	case <-l.done:
 	case <-late.C:
-		l.log.Warn("killing the local lake", "after", lakeStop)
+		l.log.Warn("killing the local lake", "after", l.grace)
 		_ = l.child.Process.Kill() // it ended meanwhile
 		<-l.done
 	}

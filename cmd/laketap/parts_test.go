@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,7 +109,7 @@ func TestVersionOf(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 5 << 20: "5.0 MiB", 3 << 40: "3.0 TiB", 1 << 60: "1024.0 PiB"} {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 1<<20 - 1: "1.0 MiB", 1<<30 - 1: "1.0 GiB", 1023 << 10: "1023.0 KiB", 5 << 20: "5.0 MiB", 3 << 40: "3.0 TiB", 1 << 60: "1024.0 PiB"} {
 		if got := bytesText(n); got != want {
 			t.Errorf("bytesText(%d) = %q, want %q", n, got, want)
 		}
@@ -189,13 +190,17 @@ func TestClusterKeyIsMadeByOne(t *testing.T) {
 	cfg := NewConfig()
 	cfg.Data = t.TempDir()
 	texts := make([]string, 8)
+	var makers atomic.Int32
 	var wg sync.WaitGroup
 	for i := range texts {
 		wg.Go(func() {
-			ring, _, err := openKeyring(cfg)
+			ring, made, err := openKeyring(cfg)
 			if err != nil {
 				t.Error(err)
 				return
+			}
+			if made {
+				makers.Add(1)
 			}
 			texts[i] = string(ring.Text())
 		})
@@ -205,5 +210,9 @@ func TestClusterKeyIsMadeByOne(t *testing.T) {
 		if text != texts[0] {
 			t.Fatal("nodes have different keys")
 		}
+	}
+	// Each says in its log whether it made the key; only one may.
+	if n := makers.Load(); n != 1 {
+		t.Errorf("%d nodes say that they made the key, want 1", n)
 	}
 }

@@ -12,7 +12,8 @@ func bytesText(n int64) string {
 		return fmt.Sprintf("%d B", n)
 	}
 	value, i := float64(n)/unit, 0
-	for ; value >= unit && i < 4; i++ {
+	// One decimal is shown, so what would round to 1024.0 is one of the next unit.
+	for ; value >= unit-0.05 && i < 4; i++ {
 		value /= unit
 	}
 	return fmt.Sprintf("%.1f %ciB", value, "KMGTP"[i])
@@ -47,6 +48,14 @@ func yesNo(b bool) string {
 		return "yes"
 	}
 	return "NO"
+}
+
+// counted spells how many there are of something.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // orDash fills a cell that would be empty.
