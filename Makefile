@@ -46,6 +46,15 @@ fmt: ## Format all modules
 fuzz: ## Fuzz every target for FUZZTIME (5s) each
 	@tools/fuzz $(or $(FUZZTIME),5s)
 
+.PHONY: fuzz-long
+fuzz-long: ## Fuzz every target (RUN=folder for some) for FUZZTIME (30m) each
+	@tools/fuzz $(or $(FUZZTIME),30m) $(RUN)
+
+.PHONY: bench-lake
+bench-lake: ## The readers of the lake beside the libraries they replace; lines end in ok or short
+	-@go -C lake/parquet/oracletest run ./bench
+	-@go -C lake/iceberg/oracletest run ./bench
+
 .PHONY: vuln
 vuln: ## Look for known vulnerabilities in what is called (network)
 	@for m in $$(tools/modules); do echo "$$m"; go -C $$m run -modfile=$(CURDIR)/tools/go.mod golang.org/x/vuln/cmd/govulncheck ./... || exit 1; done
