@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -185,7 +184,7 @@ func (d *doctor) serverState(refusal error) {
 	s := d.server
 	d.tell(good, "server", fmt.Sprintf("%s, version %s, up %v", d.at, s.Version, d.now().Sub(s.Started).Round(time.Second)), "")
 	for _, r := range s.Reasons {
-		d.split(bad, cmp.Or(strings.TrimSpace(r.Kind+" "+r.Name), "server"), fmt.Errorf("as the server sees it: %s", r.Reason))
+		d.split(bad, reasonFor(r), fmt.Errorf("as the server sees it: %s", r.Reason))
 	}
 	for i := range s.Upstreams {
 		d.seen(&s.Upstreams[i])

@@ -60,7 +60,7 @@ func showServer(w io.Writer, s *admin.Status, now time.Time) {
 	}
 	fmt.Fprintf(w, "Laketap %s, %s, up %v, mode %s, authority %s\n", s.Version, state, now.Sub(s.Started).Round(time.Second), s.Mode, s.Authority)
 	for _, r := range s.Reasons {
-		fmt.Fprintf(w, "  %s: %s\n", strings.TrimSpace(r.Kind+" "+r.Name), r.Reason)
+		fmt.Fprintf(w, "  %s: %s\n", reasonFor(r), r.Reason)
 	}
 	fmt.Fprintf(w, "\nCATALOG\tURI FOR ENGINES\tUPSTREAM\tREADY\tVENDS KEYS\tLED TO US\tPASSED ON\n")
 	for _, u := range s.Upstreams {
@@ -78,6 +78,12 @@ func showServer(w io.Writer, s *admin.Status, now time.Time) {
 	for _, o := range s.Origins {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", o.Name, cmp.Or(o.Endpoint, "AWS"), o.Region, cmp.Or(strings.Join(o.Buckets, " "), "all"), yesNo(o.Ready))
 	}
+}
+
+// reasonFor names what a reason is about: an upstream, an origin, or, as while
+// it shuts down, the server itself.
+func reasonFor(r admin.Reason) string {
+	return cmp.Or(strings.TrimSpace(r.Kind+" "+r.Name), "server")
 }
 
 func showEngines(w io.Writer, all []admin.EngineUse, now time.Time) {
