@@ -79,7 +79,7 @@ func listen(ctx context.Context, objects *store, k keys, log *requestLog, port i
 		},
 	}
 	g := &gateway{port: port, stop: stop, done: make(chan error, 1)}
-	go func() { g.done <- embedgw.RunVersityGW(running, objects.backend, config) }()
+	go func() { g.done <- embedgw.RunVersityGW(running, uploads{objects.backend}, config) }()
 	select {
 	case <-ready:
 		return g, nil
