@@ -41,10 +41,16 @@ type running struct {
 // start runs a server; the test's end ends it.
 func start(t *testing.T, cfg *Config) *running {
 	t.Helper()
+	return startLogged(t, cfg, slog.New(slog.DiscardHandler))
+}
+
+// startLogged is start with a log.
+func startLogged(t *testing.T, cfg *Config, log *slog.Logger) *running {
+	t.Helper()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &running{stop: cancel, ended: make(chan error, 1)}
 	ready := make(chan admin.Addresses, 1)
-	opts := serveOptions{Log: slog.New(slog.DiscardHandler), Ready: func(at admin.Addresses) { ready <- at }}
+	opts := serveOptions{Log: log, Ready: func(at admin.Addresses) { ready <- at }}
 	go func() { s.ended <- serve(ctx, cfg, opts) }()
 	select {
 	case s.at = <-ready:
