@@ -86,7 +86,7 @@ func plan(t *avro.Type, fields []known, want Want) ([]step, error) {
 func find(fields []known, f avro.Field) *known {
 	for i := range fields {
 		k := &fields[i]
-		if f.ID == k.id || f.ID < 0 && (f.Name == k.name || f.Name == k.former) {
+		if f.ID >= 0 && f.ID == k.id || f.ID < 0 && (f.Name == k.name || f.Name == k.former) {
 			return k
 		}
 	}

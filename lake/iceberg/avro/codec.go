@@ -1,14 +1,11 @@
 package avro
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 
-	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 )
@@ -20,8 +17,7 @@ type codec struct {
 	most int64 // bytes a block may take unpacked
 	out  []byte
 
-	in    bytes.Reader
-	flate io.ReadCloser
+	flate *inflater // made when needed: its tables are large
 	zstd  *zstd.Decoder
 }
 
@@ -63,31 +59,20 @@ func (c *codec) unpack(in []byte) ([]byte, error) {
 
 // inflate unpacks raw deflate.
 func (c *codec) inflate(in []byte) error {
-	c.in.Reset(in)
 	if c.flate == nil {
-		c.flate = flate.NewReader(&c.in)
-	} else if err := c.flate.(flate.Resetter).Reset(&c.in, nil); err != nil {
+		c.flate = new(inflater)
+	}
+	out, left, err := c.flate.run(c.out, in, c.most)
+	c.out = out
+	if err != nil {
 		return err
 	}
-	c.out = c.out[:0]
-	for {
-		if len(c.out) == cap(c.out) {
-			c.out = append(c.out, make([]byte, max(64<<10, len(c.out)))...)[:len(c.out)]
-		}
-		n, err := c.flate.Read(c.out[len(c.out):cap(c.out)])
-		if c.out = c.out[:len(c.out)+n]; int64(len(c.out)) > c.most {
-			return over("bytes in a block", int64(len(c.out)), c.most)
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	if int64(len(out)) > c.most {
+		return over("bytes in a block", int64(len(out)), c.most)
 	}
 	// PyIceberg leaves three of the four bytes of zlib's checksum behind.
-	if c.in.Len() > 4 {
-		return malformed("%d bytes behind the packed ones", c.in.Len())
+	if left > 4 {
+		return malformed("%d bytes behind the packed ones", left)
 	}
 	return nil
 }

@@ -188,6 +188,9 @@ func (p *parser) declareNamed(t *Type, d declaration, space string, depth int) e
 		space = d.space
 	}
 	t.Name = fullName(d.name, space)
+	if old := p.named[t.Name]; old != nil && old.Kind == Fixed && t.Kind == Fixed && old.Size == t.Size {
+		return nil // PyIceberg declares the same decimal for each field that is one
+	}
 	if _, ok := primitive(d.name); ok || p.named[t.Name] != nil {
 		return malformed("type %q is declared twice", t.Name)
 	}

@@ -201,6 +201,8 @@ func TestSchemas(t *testing.T) {
 		"itself by another":  {record(`{"name":"x","type":{"type":"record","name":"s","fields":[{"name":"y","type":"r"}]}}`), avro.ErrMalformed},
 		"unknown type":       {`"nope"`, avro.ErrMalformed},
 		"name twice":         {record(`{"name":"x","type":{"type":"fixed","name":"r","size":1}}`), avro.ErrMalformed},
+		"fixed twice":        {record(`{"name":"x","type":{"type":"fixed","name":"f","size":1}},{"name":"y","type":{"type":"fixed","name":"f","size":1}}`), nil},
+		"fixed differs":      {record(`{"name":"x","type":{"type":"fixed","name":"f","size":1}},{"name":"y","type":{"type":"fixed","name":"f","size":2}}`), avro.ErrMalformed},
 		"no items":           {`{"type":"array"}`, avro.ErrMalformed},
 		"no name":            {`{"type":"record","fields":[]}`, avro.ErrMalformed},
 		"no type":            {`{"name":"x"}`, avro.ErrMalformed},

@@ -77,6 +77,8 @@ func (c *Cursor) skipItems(elem *Type) {
 		case elem.zero:
 		case elem.Kind == Record && len(elem.skip) == 1 && elem.skip[0].varints > 0:
 			c.skipVarints(n * elem.skip[0].varints)
+		case elem.Kind == Record && isPair(elem.skip):
+			c.skipPairs(n, elem.skip[0].varints)
 		case elem.Kind == Record:
 			for ; n > 0 && c.err == nil; n-- {
 				c.skipSteps(elem.skip)
@@ -86,6 +88,27 @@ func (c *Cursor) skipItems(elem *Type) {
 				c.Skip(elem)
 			}
 		}
+	}
+}
+
+// isPair tells whether records are numbers and then bytes, as bounds are.
+func isPair(s []step) bool {
+	return len(s) == 2 && s[0].varints > 0 && s[1].typ != nil && (s[1].typ.Kind == Bytes || s[1].typ.Kind == String)
+}
+
+// skipPairs passes over n times some numbers and bytes.
+func (c *Cursor) skipPairs(n, varints int) {
+	for ; n > 0 && c.err == nil; n-- {
+		if varints == 1 && c.pos+1 < len(c.buf) && c.buf[c.pos] < 0x80 && c.buf[c.pos+1] < 0x80 {
+			// One byte each, the common case. An odd one is a negative length.
+			size := c.buf[c.pos+1]
+			if next := c.pos + 2 + int(size>>1); size&1 == 0 && next <= len(c.buf) {
+				c.pos = next
+				continue
+			}
+		}
+		c.skipVarints(varints)
+		c.Bytes()
 	}
 }
 

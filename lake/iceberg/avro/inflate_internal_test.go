@@ -1,0 +1,99 @@
+package avro
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// texts are things to pack: nothing, little, repetition near and far, noise.
+func texts() [][]byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 70_000)
+	skewed := make([]byte, 200_000) // codes of many lengths
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	for i := range skewed {
+		skewed[i] = byte(r.ExpFloat64() * 12)
+	}
+	far := append(append(bytes.Clone(noise[:32768]), noise[:300]...), noise[100:400]...)
+	list := append(make([][]byte, 0, 26), nil, []byte("a"), noise, skewed, far, bytes.Repeat([]byte{0}, 100_000))
+	for i := range 20 {
+		list = append(list, []byte(strings.Repeat(fmt.Sprintf("s3://bucket/table/data/%d.parquet", i*i), i*17)))
+	}
+	return list
+}
+
+// packed packs a text at a level.
+func packed(tb testing.TB, text []byte, level int) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, level)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err != nil || w.Close() != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestInflate(t *testing.T) {
+	f := new(inflater)
+	for i, text := range texts() {
+		for level := -2; level <= 9; level++ {
+			in := packed(t, text, level)
+			got, left, err := f.run(f.out, append(in, "tail"...), 1<<20)
+			if err != nil || left != 4 || !bytes.Equal(got, text) {
+				t.Fatalf("text %d at level %d: %d bytes of %d, %d left, %v", i, level, len(got), len(text), left, err)
+			}
+			for n := range min(len(in), 200) {
+				if _, _, err := f.run(f.out, in[:len(in)-1-n], 1<<20); err == nil {
+					t.Fatalf("text %d at level %d cut by %d: no error", i, level, n+1)
+				}
+			}
+		}
+	}
+}
+
+func TestInflateLimit(t *testing.T) {
+	f := new(inflater)
+	if out, _, err := f.run(nil, packed(t, make([]byte, 1<<20), 9), 1<<16); err == nil || cap(out) > 1<<18 {
+		t.Errorf("%d bytes of room, %v", cap(out), err)
+	}
+}
+
+// FuzzInflate holds the inflater to another's verdict and bytes.
+func FuzzInflate(f *testing.F) {
+	for _, text := range texts() {
+		if len(text) < 5000 {
+			for _, level := range []int{-2, 0, 1, 9} {
+				f.Add(packed(f, text, level))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		const most = 1 << 18
+		got, left, err := new(inflater).run(nil, in, most)
+		if err == nil && int64(len(got)) > most {
+			return
+		}
+		r := bytes.NewReader(in)
+		want, wantErr := io.ReadAll(io.LimitReader(flate.NewReader(r), most+1))
+		if len(want) > most {
+			return
+		}
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("ours %v, theirs %v", err, wantErr)
+		}
+		if err == nil && (!bytes.Equal(got, want) || left != r.Len()) {
+			t.Errorf("%d bytes and %d left, theirs %d and %d", len(got), left, len(want), r.Len())
+		}
+	})
+}
