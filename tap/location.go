@@ -1,7 +1,7 @@
 package tap
 
 import (
-	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/laketap/laketap"
@@ -30,10 +30,11 @@ func SplitS3(uri string) (bucket, key string, ok bool) {
 }
 
 // LocationOf returns the location of a prefix URI in an origin; ok is false if
-// it is not an S3 URI or its path climbs with "." or "..".
+// it is not an S3 URI, or its path begins with another slash (its keys would
+// not be the ones below the path) or climbs with "." or "..".
 func LocationOf(origin, uri string) (Location, bool) {
 	bucket, key, ok := SplitS3(uri)
-	if !ok || climbs(key) {
+	if !ok || strings.HasPrefix(key, "/") || Climbs(key) {
 		return Location{}, false
 	}
 	return Location{Origin: origin, Bucket: bucket, Path: strings.Trim(key, "/")}, true
@@ -43,7 +44,7 @@ func LocationOf(origin, uri string) (Location, bool) {
 // or ".." segment lies nowhere: a store that resolves such keys would be led
 // out of the prefix.
 func (l Location) Contains(name laketap.ObjectName) bool {
-	return name.Origin == l.Origin && name.Bucket == l.Bucket && l.holds(name.Key) && !climbs(name.Key)
+	return name.Origin == l.Origin && name.Bucket == l.Bucket && l.holds(name.Key) && !Climbs(name.Key)
 }
 
 // ContainsPrefix reports whether every key that starts with prefix lies below
@@ -51,9 +52,9 @@ func (l Location) Contains(name laketap.ObjectName) bool {
 // not, since it also lists "wh/t2".
 func (l Location) ContainsPrefix(origin, bucket, prefix string) bool {
 	if l.Path == "" {
-		return origin == l.Origin && bucket == l.Bucket && !climbs(prefix)
+		return origin == l.Origin && bucket == l.Bucket && !Climbs(prefix)
 	}
-	return origin == l.Origin && bucket == l.Bucket && strings.HasPrefix(prefix, l.Path+"/") && !climbs(prefix)
+	return origin == l.Origin && bucket == l.Bucket && strings.HasPrefix(prefix, l.Path+"/") && !Climbs(prefix)
 }
 
 // holds compares by segments.
@@ -66,22 +67,43 @@ func (l Location) within(other Location) bool {
 	return l.Origin == other.Origin && l.Bucket == other.Bucket && other.holds(l.Path)
 }
 
-// climbs reports whether a path has a "." or ".." segment, also behind one or
-// two more layers of percent-encoding: some stores and clients decode again.
-func climbs(path string) bool {
-	for range 3 {
-		for seg := range strings.SplitSeq(path, "/") {
+// Climbs reports whether a path has a "." or ".." segment, also between
+// backslashes or behind more layers of percent-encoding: some stores and
+// clients decode again, and some of them leave alone what is no escape. A path
+// that has still more layers is taken for one that climbs.
+func Climbs(path string) bool {
+	for range 8 {
+		for seg := range strings.SplitSeq(strings.ReplaceAll(path, `\`, "/"), "/") {
 			if seg == "." || seg == ".." {
 				return true
 			}
 		}
-		next, err := url.PathUnescape(path)
-		if err != nil || next == path {
+		next := unescapeOnce(path)
+		if next == path {
 			return false
 		}
 		path = next
 	}
-	return false
+	return true
+}
+
+// unescapeOnce decodes every %XX that is one and leaves the rest.
+func unescapeOnce(path string) string {
+	if !strings.Contains(path, "%") {
+		return path
+	}
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		if path[i] == '%' && i+2 < len(path) {
+			if c, err := strconv.ParseUint(path[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(c))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(path[i])
+	}
+	return b.String()
 }
 
 // collapse removes empty segments, as a store over a file system reads them.

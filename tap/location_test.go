@@ -34,7 +34,7 @@ func TestSplitS3(t *testing.T) {
 }
 
 func TestLocationOfRefusesClimbing(t *testing.T) {
-	for _, uri := range []string{"s3://lake/wh/../t", "s3://lake/./t", "s3://lake/wh/%2e%2e/t", "s3://lake/wh/%252e%252e/t"} {
+	for _, uri := range []string{"s3://lake/wh/../t", "s3://lake/./t", "s3://lake/wh/%2e%2e/t", "s3://lake/wh/%252e%252e/t", "s3://lake//wh/t"} {
 		if l, ok := tap.LocationOf("o", uri); ok {
 			t.Errorf("LocationOf(%q) = %v, want none", uri, l)
 		}
@@ -62,6 +62,11 @@ func TestContains(t *testing.T) {
 		{"climbing, once encoded in the key", "o", "lake", "wh/t/%2e%2e/t2/x", false},
 		{"climbing, encoded slashes", "o", "lake", "wh/t/..%2Ft2/x", false},
 		{"climbing, twice encoded", "o", "lake", "wh/t/%252e%252e/t2/x", false},
+		{"climbing, five times encoded", "o", "lake", "wh/t/%252525252e%252525252e/t2/x", false},
+		{"climbing behind what is no escape", "o", "lake", "wh/t/%zz/%2e%2e/%2e%2e/t2/x", false},
+		{"climbing between backslashes", "o", "lake", `wh/t/..\t2/x`, false},
+		{"an escape cut short", "o", "lake", "wh/t/100%", true},
+		{"what is no escape", "o", "lake", "wh/t/%+1/x", true},
 		{"another bucket", "o", "lake2", "wh/t/x", false},
 		{"another origin", "p", "lake", "wh/t/x", false},
 		{"case matters", "o", "lake", "WH/t/x", false},

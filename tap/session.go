@@ -50,10 +50,12 @@ func (s *Session) Covers(name laketap.ObjectName, tables *Tables) bool {
 }
 
 // CoversPrefix reports whether every key below prefix lies in the scope.
-func (s *Session) CoversPrefix(bucket, prefix string) bool {
+// tables takes out prefixes in the locations of other known tables; nil takes
+// nothing.
+func (s *Session) CoversPrefix(bucket, prefix string, tables *Tables) bool {
 	for _, l := range s.Scope {
 		if l.ContainsPrefix(s.Origin, bucket, prefix) {
-			return true
+			return !s.others(laketap.ObjectName{Origin: s.Origin, Bucket: bucket, Key: prefix}, l, tables)
 		}
 	}
 	return false

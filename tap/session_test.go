@@ -59,12 +59,22 @@ func TestRecreatedAtTheSameLocation(t *testing.T) {
 func TestCoversPrefix(t *testing.T) {
 	s := tap.Session{Origin: "o", Scope: []tap.Location{{Origin: "o", Bucket: "lake", Path: "wh/t"}}}
 	for prefix, want := range map[string]bool{"wh/t/": true, "wh/t/d": true, "wh/t": false, "": false, "wh/t2/": false} {
-		if got := s.CoversPrefix("lake", prefix); got != want {
+		if got := s.CoversPrefix("lake", prefix, nil); got != want {
 			t.Errorf("CoversPrefix(%q) = %v, want %v", prefix, got, want)
 		}
 	}
-	if s.CoversPrefix("lake2", "wh/t/") {
+	if s.CoversPrefix("lake2", "wh/t/", nil) {
 		t.Error("a prefix of another bucket is covered")
+	}
+	tables := tap.NewTables(0)
+	tables.Put(table("ns.inner", "wh/t/inner"))
+	for prefix, want := range map[string]bool{
+		"wh/t/": true, "wh/t/inn": true, "wh/t/inner2/": true,
+		"wh/t/inner": false, "wh/t/inner/": false, "wh/t//inner/d": false, // another table's place inside ours
+	} {
+		if got := s.CoversPrefix("lake", prefix, tables); got != want {
+			t.Errorf("beside another table, CoversPrefix(%q) = %v, want %v", prefix, got, want)
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func (t *Tables) Forget(catalog, prefix, name string) {
 
 // At returns the table with the longest location above an object.
 func (t *Tables) At(name laketap.ObjectName) (Table, bool) {
-	if climbs(name.Key) {
+	if Climbs(name.Key) {
 		return Table{}, false
 	}
 	t.mu.RLock()

@@ -63,9 +63,9 @@ func (c *caller) covers(name laketap.ObjectName, tables *tap.Tables) bool {
 }
 
 // coversPrefix reports whether every key below a prefix lies in the scope.
-func (c *caller) coversPrefix(origin, bucket, prefix string) bool {
+func (c *caller) coversPrefix(origin, bucket, prefix string, tables *tap.Tables) bool {
 	if c.session != nil {
-		return origin == c.session.Origin && c.session.CoversPrefix(bucket, prefix)
+		return origin == c.session.Origin && c.session.CoversPrefix(bucket, prefix, tables)
 	}
 	if c.static.All {
 		return true

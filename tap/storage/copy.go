@@ -3,6 +3,8 @@ package storage
 import (
 	"net/url"
 	"strings"
+
+	"github.com/laketap/laketap/tap"
 )
 
 // copySource is the header that makes a PUT a copy.
@@ -13,7 +15,7 @@ const copySource = "X-Amz-Copy-Source"
 // ARN of an access point.
 func parseCopySource(header string) (bucket, key string, ok bool) {
 	source, version, found := strings.Cut(header, "?")
-	if found && !strings.HasPrefix(version, "versionId=") {
+	if found && (!strings.HasPrefix(version, "versionId=") || tap.Climbs(strings.TrimPrefix(version, "versionId="))) {
 		return "", "", false
 	}
 	// Some clients encode the slash between bucket and key too, so it is cut

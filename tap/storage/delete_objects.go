@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/laketap/laketap"
+	"github.com/laketap/laketap/tap"
 )
 
 // maxDeleteBody bounds a DeleteObjects document, as S3 does. How many keys are
@@ -138,8 +139,11 @@ func (p *deleteParser) object() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if name == "Key" {
+		switch {
+		case name == "Key":
 			key = text
+		case name == "VersionId" && tap.Climbs(text): // see request.climbs
+			return "", errDeleteDocument
 		}
 	}
 }

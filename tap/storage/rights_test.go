@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,9 +101,45 @@ func closed() []call {
 	}
 }
 
+// climbing are requests with an id that some stores take for the name of a
+// folder. What a key with scope: all sends of these is the store's to judge.
+func climbing() []call {
+	return []call{
+		{method: "DELETE", target: "/lake/wh/t/data/x?uploadId=../../../wh/t2"},
+		{method: "DELETE", target: "/lake/wh/t/data/x?uploadId=..%2F.."},
+		{method: "DELETE", target: "/lake/wh/t/data/x?uploadId=%252e%252e"},
+		{method: "DELETE", target: "/lake/wh/t/data/x?uploadId=..%5C.."},
+		{method: "DELETE", target: "/lake/wh/t/data/x?uploadId=."},
+		{method: "GET", target: "/lake/wh/t/data/x?uploadId=../t2"},
+		{method: "POST", target: "/lake/wh/t/data/x?uploadId=../t2", body: "<CompleteMultipartUpload/>"},
+		{method: "PUT", target: "/lake/wh/t/data/x?partNumber=1&uploadId=../t2", body: "data"},
+		{method: "PUT", target: "/lake/wh/t/data/x?partNumber=../1&uploadId=up0", body: "data"},
+		{method: "PUT", target: "/lake/wh/t/copy?partNumber=1&uploadId=../t2", header: copyFrom("/lake/wh/t/data/x")},
+		{method: "GET", target: "/lake/wh/t/data/x?versionId=../t2"},
+		{method: "DELETE", target: "/lake/wh/t/data/x?versionId=../t2"},
+	}
+}
+
+// granting are writes inside the scope whose headers give rights away, or take
+// from elsewhere.
+func granting() []call {
+	put := func(name, value string) call {
+		return call{method: "PUT", target: "/lake/wh/t/data/x", body: "data", header: http.Header{name: {value}}}
+	}
+	return []call{
+		put("X-Amz-Acl", "public-read"),
+		put("X-Amz-Acl", "private, public-read"),
+		put("X-Amz-Grant-Read", `uri="http://acs.amazonaws.com/groups/global/AllUsers"`),
+		put("X-Amz-Object-Lock-Mode", "COMPLIANCE"),
+		put("X-Amz-Rename-Source", "/lake/wh/t2/data/x"),
+		{method: "DELETE", target: "/lake/wh/t/data/x", header: http.Header{"X-Amz-Bypass-Governance-Retention": {"true"}}},
+	}
+}
+
 // inside are requests that a key for lake/wh/t may send.
 func inside() []call {
 	return []call{
+		{method: "PUT", target: "/lake/wh/t/data/x", body: "data", header: http.Header{"X-Amz-Acl": {"bucket-owner-full-control"}}},
 		{method: "GET", target: "/lake/wh/t/data/x"},
 		{method: "GET", target: "/lake/wh/t/data%2Fx"},
 		{method: "GET", target: "/lake/wh/t//data/x"},
@@ -138,7 +175,7 @@ func TestScopeRefusesWithoutReachingTheOrigin(t *testing.T) {
 		{"session", f.session(nil)},
 		{"static key", sigv4.Credentials{AccessKeyID: "writer", SecretAccessKey: "writer-secret"}},
 	} {
-		for _, c := range append(outside(), closed()...) {
+		for _, c := range slices.Concat(outside(), closed(), climbing(), granting()) {
 			t.Run(who.name+" "+c.method+" "+c.target, func(t *testing.T) {
 				c.keys, c.header = who.keys, c.header.Clone()
 				got := f.do(c)
@@ -195,7 +232,7 @@ func TestUpstreamCredentialsLetTheStoreDecide(t *testing.T) {
 			}
 		})
 	}
-	for _, c := range closed() {
+	for _, c := range slices.Concat(closed(), climbing()) {
 		t.Run("closed "+c.method+" "+c.target, func(t *testing.T) {
 			c.keys, c.header = keys, c.header.Clone()
 			if got := f.do(c); got.status != http.StatusForbidden {

@@ -31,9 +31,18 @@ func (s *Server) authorize(r *request) error {
 	if !r.known || strings.Contains(r.sig.Query, ";") {
 		return errAccessDenied.because("query has a parameter that the operation does not")
 	}
+	if r.climbs() {
+		return errAccessDenied.because("an id in the query climbs")
+	}
+	if r.times(renameSource) > 0 {
+		return errAccessDenied.because("operation is not open to this key")
+	}
 	r.covered = s.covers(r)
 	if who.upstream() {
 		return nil // the store decides, with the session's own credentials
+	}
+	if name := r.grants(); name != "" {
+		return errAccessDenied.because("header " + name + " is not open to this key")
 	}
 	if op.write && !who.mayWrite() {
 		return errAccessDenied.because("key may only read")
@@ -42,6 +51,43 @@ func (s *Server) authorize(r *request) error {
 		return errAccessDenied.because("outside the scope of the key")
 	}
 	return nil
+}
+
+// climbs reports whether an id in the query leads elsewhere as a path. Such
+// ids are the store's, and no store makes one so, but some take the one of an
+// upload or a version for the name of a folder, with what is behind it.
+func (r *request) climbs() bool {
+	for _, p := range r.params {
+		switch p.name {
+		case "uploadId", "versionId", "partNumber", "upload-id-marker", "version-id-marker":
+			if tap.Climbs(p.value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// renameSource makes a PUT a rename: RenameObject of directory buckets, which
+// reads and deletes what it names.
+const renameSource = "X-Amz-Rename-Source"
+
+// grants returns the first header that would give other people rights to the
+// object, or override a lock on it; "" is none. The operations of that kind
+// are closed to keys that work with the origin's own credentials, and so are
+// the headers that do the same along with a PUT.
+func (r *request) grants() string {
+	for _, f := range r.sig.Header {
+		lower := strings.ToLower(f.Name)
+		switch {
+		case lower == "x-amz-acl" && (f.Value == "private" || f.Value == "bucket-owner-full-control"):
+			// What a store does anyway; writers send it out of habit.
+		case lower == "x-amz-acl", strings.HasPrefix(lower, "x-amz-grant-"),
+			strings.HasPrefix(lower, "x-amz-object-lock-"), lower == "x-amz-bypass-governance-retention":
+			return lower
+		}
+	}
+	return ""
 }
 
 // chooseOrigin finds the store of the request: the session's, or the one that
@@ -103,7 +149,7 @@ func (s *Server) covers(r *request) bool {
 	case kindRead, kindWrite:
 		return r.who.covers(r.name(), s.opts.Tables)
 	case kindList:
-		return r.who.coversPrefix(r.origin, r.bucket, r.param("prefix"))
+		return r.who.coversPrefix(r.origin, r.bucket, r.param("prefix"), s.opts.Tables)
 	case kindBucket, kindDeleteObjects:
 		return r.who.touches(r.origin, r.bucket)
 	}
