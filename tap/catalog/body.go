@@ -40,6 +40,12 @@ func (x *exchange) read(resp *http.Response) (body []byte, why reason, err error
 	if !ok {
 		return nil, unreadable, nil
 	}
+	if grown := int64(len(body)) - int64(len(raw)); grown > 0 { // what was packed takes of the budget what it became
+		x.held += grown
+		if x.h.editing.Add(grown) > editsAtOnce*limit {
+			return nil, tooLarge, nil
+		}
+	}
 	return body, "", nil
 }
 

@@ -75,9 +75,9 @@ func (x *exchange) editCredentials(top object, l loaded, vended []credential) ([
 	if p, ok := top.text("plan-id"); ok {
 		plan = p
 	}
-	values, ok := x.vend(g, id, plan)
-	if !ok {
-		return nil, trouble
+	values, why := x.vend(g, id, plan)
+	if why != "" {
+		return nil, why
 	}
 	x.access.Table = id
 	x.h.see(x.up, x.route, x.access.TableName, l, &g, x.access.At)

@@ -105,6 +105,13 @@ func (x *exchange) serve() {
 		})
 		return
 	}
+	if leavesBase(x.path) {
+		x.refuse(refusal{
+			http.StatusBadRequest, "BadRequestException",
+			`the path leads out of the catalog with "..": ask for paths below the catalog's URI`,
+		})
+		return
+	}
 	r := x.in
 	if mutates(r.Method) {
 		// A mutation that was sent is left to finish when its client leaves,

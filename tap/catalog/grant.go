@@ -42,6 +42,7 @@ const (
 	badLocation   reason = "climbing_location"
 	noAuthority   reason = "no_authority"
 	outsideRoots  reason = "outside_roots"
+	tooManyKeys   reason = "too_many_credentials"
 	tooLarge      reason = "too_large"
 	unreadable    reason = "unreadable_encoding"
 	trouble       reason = "internal"
@@ -54,9 +55,10 @@ var reasons = map[reason]string{
 	foreignBucket: "the table's bucket or endpoint belongs to no origin: name it under storage.origins",
 	foreignKeys:   "the catalog vends a credential for a place that belongs to no origin: name it under storage.origins",
 	manyOrigins:   "the table is spread over several origins",
-	badLocation:   `the table's location has a "." or ".." segment`,
+	badLocation:   `the table's location has a "." or ".." segment, or a second slash behind the bucket`,
 	noAuthority:   "the catalog vends no credentials for the table and storage.authority is upstream: let the catalog vend, or set storage.authority to catalog with roots",
 	outsideRoots:  "the catalog vends no credentials for the table and it, or one of its paths, is below no root of storage.authority: add the root",
+	tooManyKeys:   "the catalog vends more credentials for the table than fit into a session token",
 	tooLarge:      "the answer is larger than the limit for editing",
 	unreadable:    "the upstream sent an encoding that was not asked for",
 	trouble:       "a session key could not be made; see the log",
@@ -214,11 +216,15 @@ func (g *grant) take(l loaded) {
 	}
 }
 
+// lastExpiry is the end of the year 9999 in milliseconds. What is said to end
+// later does not end, and no date format has a place for it.
+const lastExpiry = 253_402_300_799_999
+
 // ends notes when the keys of a config end; the session ends with the first.
 func (g *grant) ends(config object) string {
 	value, ok := config.text(expiryKey)
 	ms, err := strconv.ParseInt(value, 10, 64)
-	if !ok || err != nil {
+	if !ok || err != nil || ms > lastExpiry {
 		return ""
 	}
 	if at := time.UnixMilli(ms); g.expires.IsZero() || at.Before(g.expires) {

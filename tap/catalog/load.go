@@ -183,11 +183,10 @@ func (x *exchange) editTable(resp *http.Response, req *http.Request, ask func(*h
 	if why == "" {
 		g.refresh = x.refreshOf(l, g)
 		id := x.h.tableID(x.up, x.route, l)
-		if values, ok := x.vend(g, id, ""); ok {
+		var values []pair
+		if values, why = x.vend(g, id, ""); why == "" {
 			edited = leadTable(l, g, values)
 			x.access.Table = id
-		} else {
-			why = trouble
 		}
 	}
 	x.count(why)
@@ -218,11 +217,15 @@ func (x *exchange) refreshOf(l loaded, g grant) string {
 	return ""
 }
 
+// tokenMaxBytes is how long a session token may be, in bytes: the storage tap takes
+// 32 KiB of request head, and the token is sent in it with every request.
+const tokenMaxBytes = 20 << 10
+
 // vend makes the session for a table and what leads an engine to it.
-func (x *exchange) vend(g grant, id laketap.TableID, plan string) ([]pair, bool) {
+func (x *exchange) vend(g grant, id laketap.TableID, plan string) ([]pair, reason) {
 	endpoint := x.endpoint()
 	if endpoint == "" {
-		return nil, false
+		return nil, trouble
 	}
 	keys, err := x.h.opts.Keys.Vend(tap.Session{
 		Catalog: x.up.name, Table: id, TableName: x.access.TableName,
@@ -232,9 +235,12 @@ func (x *exchange) vend(g grant, id laketap.TableID, plan string) ([]pair, bool)
 	}, x.h.opts.Rand)
 	if err != nil {
 		x.h.log.ErrorContext(x.in.Context(), "session key could not be made", "request_id", x.access.RequestID, "err", err)
-		return nil, false
+		return nil, trouble
 	}
-	return storageConfig(endpoint, x.h.opts.Region, keys, rowOf(x.access.Engine)), true
+	if len(keys.SessionToken) > tokenMaxBytes {
+		return nil, tooManyKeys
+	}
+	return storageConfig(endpoint, x.h.opts.Region, keys, rowOf(x.access.Engine)), ""
 }
 
 // variant names what an edited answer depends on beside table and principal.

@@ -28,6 +28,12 @@ type credential struct {
 // table's location.
 var writePathKeys = []string{"write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path"}
 
+// storeKeys are the properties of a config that say which store and whose
+// rights are meant.
+var storeKeys = []string{
+	"s3.endpoint", "s3.access-key-id", "s3.secret-access-key", "s3.session-token", expiryKey, refreshKey,
+}
+
 // readLoaded reads an answer. ok is false if it is not JSON, has no table
 // metadata with a location, or says one thing twice, so that engines may
 // differ in what they take of it.
@@ -55,14 +61,16 @@ func readLoaded(body []byte) (l loaded, ok bool) {
 	}
 	l.snapshot = metadata.integer("current-snapshot-id", -1)
 	l.schema = int(metadata.integer("current-schema-id", 0))
-	if properties, ok := metadata.object("properties"); ok {
-		for _, key := range writePathKeys {
-			if path, ok := properties.text(key); ok && path != "" {
-				l.writePaths = append(l.writePaths, path)
-			}
+	properties, ok := objectOrNothing(metadata, "properties")
+	if !ok || !properties.once(writePathKeys) {
+		return loaded{}, false
+	}
+	for _, key := range writePathKeys {
+		if path, ok := properties.text(key); ok && path != "" {
+			l.writePaths = append(l.writePaths, path)
 		}
 	}
-	if l.config, ok = objectOrNothing(top, "config"); !ok {
+	if l.config, ok = objectOrNothing(top, "config"); !ok || !l.config.once(storeKeys) {
 		return loaded{}, false
 	}
 	value, times := top.get("storage-credentials")
@@ -92,7 +100,7 @@ func readCredentials(value []byte) (all []credential, ok bool) {
 			return nil, false
 		}
 		config, ok := objectOrNothing(entry, "config")
-		if !ok {
+		if !ok || !config.once(storeKeys) {
 			return nil, false
 		}
 		all = append(all, credential{prefix, config})

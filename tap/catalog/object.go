@@ -109,6 +109,16 @@ func (o object) text(name string) (s string, ok bool) {
 	return s, !strings.ContainsRune(s, utf8.RuneError) // bytes that are no UTF-8 among them
 }
 
+// once reports whether none of the names stands for two members.
+func (o object) once(names []string) bool {
+	for _, name := range names {
+		if _, times := o.get(name); times > 1 {
+			return false
+		}
+	}
+	return true
+}
+
 // object returns the object that is the value of a member.
 func (o object) object(name string) (object, bool) {
 	value, times := o.get(name)

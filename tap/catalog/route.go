@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/laketap/laketap/tap"
 )
 
 // levels separates the levels of a namespace in a path unless the upstream
@@ -22,6 +24,26 @@ type route struct {
 	// for requests of our own.
 	tables string
 	plan   string // decoded plan id
+}
+
+// leavesBase reports whether a raw path, resolved as some servers do, leads
+// above where it begins: out of the base path of an upstream's URL, or from one
+// catalog's name to another's.
+func leavesBase(path string) bool {
+	depth := 0
+	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		switch decoded, _ := url.PathUnescape(segment); {
+		case decoded == "..":
+			if depth--; depth < 0 {
+				return true
+			}
+		case strings.ContainsAny(decoded, `/\`) && tap.Climbs(decoded):
+			return true // an encoded slash: how deep it leads is the server's to say
+		case decoded != "." && decoded != "":
+			depth++
+		}
+	}
+	return false
 }
 
 // A shape is the tail of a path behind the prefix; "*" is any one segment.
