@@ -21,16 +21,21 @@ const (
 	portsName    = "ports.json"
 	lakeName     = "lake.json"
 	databaseName = "catalog.db"
+	savedPrefix  = ".new-" // of a file before it has its name
 )
 
-// home is the lake's folder, locked for this process.
+// home is the lake's folder, locked for this process. Everything in it is for
+// its owner only: the folder has mode 0700 and each file 0600, since keys and
+// data lie there.
 type home struct {
 	dir  string
 	lock *os.File
 }
 
 // openHome creates or opens the folder. It locks it first, so that of two
-// processes one is refused before either touches anything.
+// processes one is refused before either touches anything. The order of what
+// follows matters: a folder of another layout is left as it was found, so the
+// version is looked at before anything of ours is removed or written.
 func openHome(dir string) (*home, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create lake folder: %w", err)
@@ -61,18 +66,23 @@ func openHome(dir string) (*home, error) {
 	return h, nil
 }
 
-// looksForeign reports whether somebody keeps other things here.
+// looksForeign reports whether somebody keeps other things here. A version says
+// that the folder is a lake's. Without one it may be that of a first start that
+// was killed, which leaves its lock and perhaps a file being saved, and nothing
+// else: other programs call files "lock", too.
 func looksForeign(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return false, fmt.Errorf("read lake folder: %w", err)
 	}
+	others := false
 	for _, entry := range entries {
-		if entry.Name() == versionName || entry.Name() == lockName {
+		if entry.Name() == versionName {
 			return false, nil
 		}
+		others = others || entry.Name() != lockName && !strings.HasPrefix(entry.Name(), savedPrefix)
 	}
-	return len(entries) > 0, nil
+	return others, nil
 }
 
 // checkVersion writes the version of a new folder, and refuses any other.
@@ -105,8 +115,10 @@ func (h *home) save(name string, data []byte) error {
 // close unlocks the folder.
 func (h *home) close() error { return h.lock.Close() }
 
+// replace writes a file beside its place and moves it there. Without the sync
+// before the rename, a power cut could leave the new name on an empty file.
 func replace(path string, data []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
+	temp, err := os.CreateTemp(filepath.Dir(path), savedPrefix+"*") // mode 0600
 	if err != nil {
 		return err
 	}

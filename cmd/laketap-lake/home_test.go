@@ -152,3 +152,52 @@ func TestReplaceFails(t *testing.T) {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }
+
+// A folder is a lake's if it has a version, or nothing but what the first
+// moments of a first start leave. Somebody else's is left as it was found.
+func TestLooksForeign(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files []string
+		want  bool
+	}{
+		{"empty", nil, false},
+		{"a lake", []string{versionName, lockName, keysName, databaseName}, false},
+		{"a lake with notes in it", []string{versionName, "NOTES"}, false},
+		{"killed before its version", []string{lockName}, false},
+		{"killed while it saved its version", []string{lockName, ".new-123"}, false},
+		{"another program's", []string{"thesis.tex"}, true},
+		{"another program's, with a lock", []string{lockName, "mailbox"}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, name := range tt.files {
+				text := "x"
+				if name == versionName {
+					text = layout + "\n"
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := looksForeign(dir)
+			if err != nil || got != tt.want {
+				t.Errorf("got %v, %v; want %v", got, err, tt.want)
+			}
+			h, err := openHome(dir)
+			if (err != nil) != tt.want {
+				t.Fatalf("open: %v", err)
+			}
+			if err == nil {
+				_ = h.close()
+				return
+			}
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) != len(tt.files) {
+				t.Errorf("touched the folder: %v, %v", entries, err)
+			}
+		})
+	}
+	if _, err := looksForeign(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("looked into a folder that is not there")
+	}
+}

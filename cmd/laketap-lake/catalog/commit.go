@@ -115,10 +115,13 @@ func (c *Catalog) commit(ctx context.Context, changes []change) ([]staged, error
 // a table see the earlier ones; what it returns has one entry a table. On error
 // it returns what was staged so far, to be discarded.
 func (c *Catalog) stageAll(ctx context.Context, changes []change) ([]staged, error) {
-	var order []string
-	built := map[string]staged{}
+	// Two strings and not one joined from both: a table's name may hold a
+	// separator, and would then be another's in a deeper namespace.
+	type place struct{ namespace, name string }
+	var order []place
+	built := map[place]staged{}
 	for _, one := range changes {
-		name := one.id.Namespace.key() + separator + one.id.Name
+		name := place{one.id.Namespace.key(), one.id.Name}
 		base, seen := built[name]
 		if !seen {
 			var err error

@@ -6,7 +6,9 @@ import (
 )
 
 // separator joins the levels of a namespace, in the database as in paths
-// (where it is written %1F).
+// (where it is written %1F). It is the protocol's default, which every client
+// uses that is not told another one by /v1/config; dots would not do, since
+// they are part of names.
 const separator = "\x1f"
 
 // namespace is the levels of a namespace, outermost first; never empty once
@@ -19,14 +21,16 @@ func parseNamespace(text string) (namespace, error) {
 	return ns, ns.check()
 }
 
-// check refuses levels that could not be told apart again.
+// check refuses levels that could not be told apart again, and zero bytes:
+// SQLite's length() ends at one, so the children of such a namespace would not
+// be found, and it could be dropped from above them.
 func (n namespace) check() error {
 	if len(n) == 0 {
 		return badRequest("a namespace needs at least one level")
 	}
 	for _, level := range n {
-		if level == "" || strings.Contains(level, separator) {
-			return badRequest("namespace level %q: a level is not empty and holds no unit separator", level)
+		if level == "" || strings.ContainsAny(level, separator+"\x00") {
+			return badRequest("namespace level %q: a level is not empty and holds no unit separator and no zero byte", level)
 		}
 	}
 	return nil
@@ -35,7 +39,8 @@ func (n namespace) check() error {
 // key is the namespace's primary key.
 func (n namespace) key() string { return strings.Join(n, separator) }
 
-// below is the key prefix of everything inside the namespace.
+// below is the key prefix of everything inside the namespace. It ends in the
+// separator, so that "ab" is not taken to be inside "a".
 func (n namespace) below() string { return n.key() + separator }
 
 // ancestors are the namespaces around n, outermost first, n not included.
@@ -47,7 +52,8 @@ func (n namespace) ancestors() []namespace {
 	return out
 }
 
-// String is for messages.
+// String is for messages only: with dots between levels, two namespaces may
+// have the same one.
 func (n namespace) String() string { return strings.Join(n, ".") }
 
 // identifier names a table.

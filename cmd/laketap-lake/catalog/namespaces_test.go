@@ -18,6 +18,8 @@ func TestNamespaceErrors(t *testing.T) {
 		{"create without levels", "POST", "/v1/namespaces", `{"namespace":[]}`, "400 BadRequestException"},
 		{"create with an empty level", "POST", "/v1/namespaces", `{"namespace":["a",""]}`, "400 BadRequestException"},
 		{"create with a separator", "POST", "/v1/namespaces", `{"namespace":["a\u001fb"]}`, "400 BadRequestException"},
+		{"create with a zero byte", "POST", "/v1/namespaces", `{"namespace":["a\u0000b"]}`, "400 BadRequestException"},
+		{"load with a zero byte", "GET", "/v1/namespaces/a%00", "", "400 BadRequestException"},
 		{"create from nonsense", "POST", "/v1/namespaces", `{"namespace":`, "400 BadRequestException"},
 		{"create from another type", "POST", "/v1/namespaces", `{"namespace":"a"}`, "400 BadRequestException"},
 		{"load missing", "GET", "/v1/namespaces/none", "", "404 NoSuchNamespaceException"},

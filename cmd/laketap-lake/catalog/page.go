@@ -25,7 +25,8 @@ func pageOf[T any](r *request, all []T) (page []T, next *string, err error) {
 		}
 	}
 	from = min(from, len(all))
-	to := min(from+size, len(all))
+	// Not from+size, which a large pageSize takes beyond what an int holds.
+	to := from + min(size, len(all)-from)
 	if to < len(all) {
 		token := strconv.Itoa(to)
 		next = &token
