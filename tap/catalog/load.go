@@ -24,7 +24,8 @@ const (
 // lies and with which keys it is read, and so the one by which we lead it.
 //
 //  1. The upstream is asked to vend keys, since Spark never asks.
-//  2. An ETag of ours in If-None-Match becomes the upstream's.
+//  2. An ETag of ours in If-None-Match becomes the upstream's. One that is not
+//     ours goes only where this load is known to pass; see [exchange.ask304].
 //  3. If the upstream refuses a header that the client did not send, or sends
 //     nothing that can be led through us, the load is repeated as the client
 //     sent it, and that answer passes byte for byte.
@@ -33,14 +34,14 @@ func (x *exchange) load(req *http.Request) (*http.Response, error) {
 	acceptGzip(req.Header)
 	added := x.askForKeys(req)
 	cond := translate(req.Header, x.h.opts.Keys, x.claim, x.variant(req), x.access.At)
-	cond.set(req.Header)
+	x.ask304(req.Header, cond)
 	resp, err := x.send(req)
 	if err != nil {
 		return nil, err
 	}
 	if added && refusesHeader(resp.StatusCode) {
 		var repeated bool
-		if resp, req, repeated = x.plainly(req, resp, cond); repeated {
+		if resp, req, repeated = x.plainly(req, resp, condition{}); repeated {
 			added = false
 		}
 	}
@@ -56,6 +57,7 @@ func (x *exchange) load(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.notePass(why != "")
 	if why != "" && added {
 		// With our header the upstream may have left out what the client
 		// would have got without (remote signing), so that is what it gets.

@@ -123,15 +123,50 @@ func (c condition) set(header http.Header) {
 }
 
 // foreign returns the part of a condition that was never ours.
-func (c condition) foreign() condition {
-	var f condition
+func (c condition) foreign() condition { return c.part(false) }
+
+// part returns what of a condition was ours, or what was not.
+func (c condition) part(ours bool) condition {
+	p := condition{ours: map[string]string{}}
 	for _, etag := range c.upstream {
-		if _, ours := c.ours[etag]; !ours {
-			f.upstream = append(f.upstream, etag)
+		its, was := c.ours[etag]
+		if was == ours {
+			p.upstream = append(p.upstream, etag)
+		}
+		if was && ours {
+			p.ours[etag] = its
 		}
 	}
-	return f
+	return p
 }
+
+// ask304 sets what a load may be answered 304 to. An ETag that is not ours is
+// of a body without our keys: of the answer to a commit (whose ETag is the one
+// of a load in the specification), or of a load before Laketap was there. A
+// 304 to it would leave the engine without a way to the storage tap, so it
+// goes upstream only while loads like this one pass byte for byte. That is
+// also why a date does not go: what we edit has none.
+func (x *exchange) ask304(header http.Header, c condition) {
+	if x.up.remembers(x.passMemo(), x.access.At) {
+		c.set(header)
+		return
+	}
+	c.part(true).set(header)
+	header.Del("If-Modified-Since")
+}
+
+// notePass remembers whether a load passed, for the next one like it.
+func (x *exchange) notePass(passed bool) {
+	if passed {
+		x.up.remember(x.passMemo(), x.access.At.Add(refusalKept), x.access.At)
+		return
+	}
+	x.up.forget(x.passMemo())
+}
+
+// passMemo names loads that are answered alike: it has all that decides
+// whether an answer is edited but the answer itself.
+func (x *exchange) passMemo() string { return "pass " + x.variant(x.in) + " " + x.loadMemo() }
 
 // answer gives a 304 of the upstream the client's own ETag back.
 func (c condition) answer(header http.Header) {

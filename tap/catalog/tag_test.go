@@ -135,3 +135,90 @@ func TestETagsAfterAChangeOfAuthority(t *testing.T) {
 		t.Errorf("got %d", got.status)
 	}
 }
+
+// The answer to a commit has the upstream's ETag, since it passes as it is. A
+// client that sends it with its next load has no keys of ours yet: it gets
+// the edited body, whatever the upstream would say to that ETag. Dates are no
+// way around that.
+func TestETagOfACommitBringsTheEditedBody(t *testing.T) {
+	committed := `"v1,"` // what tagged gives to a load without a query
+	f := setUp(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPost:
+			send(w, 200, table("s3://lake/wh/orders", ""), "ETag: "+committed)
+		case r.Header.Get("If-Modified-Since") != "":
+			w.WriteHeader(http.StatusNotModified)
+		default:
+			tagged(func() string { return keysJSON })(w, r)
+		}
+	}, nil)
+	etag := f.do("POST", loadPath, `{"requirements":[],"updates":[]}`).header.Get("ETag")
+	if etag != committed {
+		t.Fatalf("ETag of a commit = %s, want the upstream's %s", etag, committed)
+	}
+	ours := ""
+	for _, header := range []string{
+		"If-None-Match: " + etag, "If-None-Match: *", "If-None-Match: W/" + etag + `, "other"`,
+		"If-Modified-Since: Mon, 30 Nov 2026 00:00:00 GMT",
+	} {
+		got := f.do("GET", loadPath, "", header)
+		if got.status != 200 {
+			t.Errorf("%s: status %d, want 200 with the edited body", header, got.status)
+			continue
+		}
+		f.session(got) // fails without keys of ours
+		ours = got.header.Get("ETag")
+	}
+	// Beside an ETag of ours it does no harm: the 304 is about that one.
+	got := f.do("GET", loadPath, "", "If-None-Match: "+etag+", "+ours)
+	if got.status != 304 || got.header.Get("ETag") != ours {
+		t.Errorf("both: %d %v, want 304 with %s", got.status, got.header, ours)
+	}
+}
+
+// A table whose answers pass byte for byte keeps the upstream's 304s, until an
+// answer can be led through us again.
+func TestETagsOfPassingTablesGoUpstream(t *testing.T) {
+	config := ""
+	f := setUp(t, func(w http.ResponseWriter, r *http.Request) { tagged(func() string { return config })(w, r) }, nil)
+	theirs := f.do("GET", loadPath, "").header.Get("ETag")
+	if theirs != `"v1,"` {
+		t.Fatalf("ETag = %s, want the upstream's", theirs)
+	}
+	load := func() int { return f.do("GET", loadPath, "", "If-None-Match: "+theirs).status }
+	if got := load(); got != 304 {
+		t.Errorf("status %d for what the client has, want 304", got)
+	}
+	f.pass(time.Hour) // what was remembered is over
+	if got := load(); got != 304 {
+		t.Errorf("status %d after an hour, want 304", got)
+	}
+	config = keysJSON
+	f.pass(time.Hour)
+	if got := load(); got != 200 {
+		t.Errorf("status %d now that the catalog vends, want 200 with keys", got)
+	}
+	if got := load(); got != 200 {
+		t.Errorf("status %d for the body without our keys, want 200", got)
+	}
+}
+
+// An upstream that refuses our header is asked again without it. That answer
+// may be edited too, under authority of the catalog, so an ETag that is not
+// ours does not go along.
+func TestETagIsNotRepeatedAfterARefusal(t *testing.T) {
+	f := setUp(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Iceberg-Access-Delegation") != "" {
+			send(w, 400, `{"error":{"message":"no","type":"BadRequestException","code":400}}`)
+			return
+		}
+		tagged(func() string { return "" })(w, r)
+	}, func(o *catalog.Options) {
+		o.Authority = catalog.Authority{Mode: catalog.ModeCatalog, Roots: []string{"s3://lake/wh"}}
+	})
+	got := f.do("GET", loadPath, "", `If-None-Match: "v1,"`)
+	if got.status != 200 {
+		t.Fatalf("status %d, want 200", got.status)
+	}
+	f.session(got)
+}

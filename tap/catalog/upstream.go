@@ -129,6 +129,13 @@ func (u *upstream) remember(what string, until, now time.Time) {
 	u.memo[what] = until
 }
 
+// forget drops what was noted.
+func (u *upstream) forget(what string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.memo, what)
+}
+
 // remembers reports whether something is not to be asked for.
 func (u *upstream) remembers(what string, now time.Time) bool {
 	u.mu.Lock()
