@@ -112,6 +112,12 @@ func (c *codec) unzstd(in []byte) error {
 		}
 		c.zstd = d
 	}
+	// The decoder makes room for what a frame says it holds. A block of a frame
+	// takes three bytes and holds 128 KiB at most: more is a lie.
+	var h zstd.Header
+	if err := h.Decode(in); err == nil && h.HasFCS && h.FrameContentSize > (uint64(len(in))/3+1)<<17 {
+		return malformed("%d bytes cannot hold %d", len(in), h.FrameContentSize)
+	}
 	out, err := c.zstd.DecodeAll(in, c.out[:0])
 	if errors.Is(err, zstd.ErrDecoderSizeExceeded) || errors.Is(err, zstd.ErrWindowSizeExceeded) {
 		return over("bytes in a block", c.most+1, c.most)

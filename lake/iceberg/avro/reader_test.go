@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -118,6 +119,19 @@ func TestSnappyChecksum(t *testing.T) {
 	lie := string(binary.AppendUvarint(nil, 1<<31)) + "\x00\x00\x00\x00\x00\x00"
 	if _, err := readAll(header(`"string"`, "snappy")+block(1, lie), avro.Limits{}); !errors.Is(err, avro.ErrLimit) {
 		t.Errorf("length that is a lie: %v", err)
+	}
+}
+
+// A frame of zstandard that says it holds 64 MiB gets no memory for it.
+func TestZstandardLie(t *testing.T) {
+	lie := "\x28\xb5\x2f\xfd\xe0" + string(binary.LittleEndian.AppendUint64(nil, 64<<20)) + "\x01\x00\x00"
+	file := header(`"string"`, "zstandard") + block(1, lie)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := readAll(file, avro.Limits{})
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, avro.ErrMalformed) || grown > 16<<20 {
+		t.Errorf("%v, %d bytes", err, grown)
 	}
 }
 
