@@ -121,6 +121,8 @@ type plainBody struct {
 	n      int64
 }
 
+// Read returns io.EOF only for a body of the declared length and hash; the end
+// of a connection is no end of a body.
 func (b *plainBody) Read(p []byte) (int, error) {
 	n, err := b.src.Read(p)
 	b.n += int64(n)

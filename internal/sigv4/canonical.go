@@ -20,8 +20,15 @@ type canonicalRequest struct {
 	out *http.Request
 }
 
-// appendTo appends the canonical request; ok is false if path or query cannot
-// be decoded.
+// appendTo appends the canonical request (Signature Version 4, "Task 1"):
+//
+//	method LF path LF query LF
+//	name:value LF                 each signed header, sorted
+//	LF
+//	names joined by ";" LF
+//	hash of the payload
+//
+// ok is false if path or query cannot be decoded.
 func (c *canonicalRequest) appendTo(dst []byte) (_ []byte, ok bool) {
 	dst = append(dst, c.method...)
 	dst = append(dst, '\n')
@@ -106,6 +113,8 @@ func appendQuery(dst []byte, query string) (_ []byte, ok bool) {
 		}
 		params = append(params, param{name, value})
 	}
+	// Sorted as encoded, and by value where a name is there twice. Encoding
+	// first matters: '%' sorts before every letter that it may stand for.
 	slices.SortFunc(params, func(a, b param) int {
 		if c := strings.Compare(a.name, b.name); c != 0 {
 			return c
@@ -172,7 +181,8 @@ func unescapeQuery(s string) (string, bool) {
 	return string(dst), true
 }
 
-// unescape decodes the %XX at s[i].
+// unescape decodes the %XX at s[i]. It works byte by byte since every
+// verification does it, and net/url would allocate for each key.
 func unescape(s string, i int) (byte, bool) {
 	if i+2 >= len(s) {
 		return 0, false
@@ -189,7 +199,7 @@ func unreserved(c byte) bool {
 }
 
 // appendFolded appends a header value without space around it and with runs
-// of spaces inside as one.
+// of spaces inside as one. Tabs inside stay: AWS's clients fold spaces only.
 func appendFolded(dst []byte, value string) []byte {
 	value = strings.Trim(value, " \t")
 	if !strings.Contains(value, "  ") {

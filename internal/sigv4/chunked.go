@@ -56,6 +56,9 @@ func newChunkBody(src io.Reader, p *Payload) *chunkBody {
 	return b
 }
 
+// Read gives out bytes of chunks whose signature is still to come: it is
+// checked at the end of each chunk, since a chunk may be of any size and is
+// not held in memory. [Reader] keeps the last byte back for that.
 func (b *chunkBody) Read(p []byte) (int, error) {
 	for b.err == nil && b.left == 0 {
 		b.err = b.nextChunk()
@@ -117,6 +120,7 @@ func (b *chunkBody) nextChunk() error {
 		return err
 	}
 	if size > 0 {
+		// Known only now: the small chunk before was not the last one.
 		if b.last >= 0 && b.last < minChunk {
 			return errChunkSize()
 		}
@@ -144,6 +148,8 @@ func (b *chunkBody) endChunk() error {
 	return b.checkChunk()
 }
 
+// checkChunk compares the signature of the chunk that ends here and begins
+// the next from it.
 func (b *chunkBody) checkChunk() error {
 	if b.signer == nil {
 		return nil
@@ -177,7 +183,9 @@ func (b *chunkBody) chunkLine() (size int64, err error) {
 	return size, nil
 }
 
-// parseSize reads a chunk size: one to sixteen hex digits.
+// parseSize reads a chunk size: one to sixteen hex digits. A size that does
+// not fit into an int64 is refused rather than cut, which would let a body
+// mean one thing here and another at the store.
 func parseSize(s string) (int64, bool) {
 	if s == "" || len(s) > 16 {
 		return 0, false

@@ -21,10 +21,14 @@ func (e *Error) with(pairs ...string) *Error {
 	return e
 }
 
+// refuse makes an error. Nothing of a secret or a token may be among args:
+// the text goes to clients and to the access log.
 func refuse(status int, code, format string, args ...any) *Error {
 	return &Error{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// errAnonymous is for a request without any signature: S3 has no word of its
+// own for it, since a bucket might be public.
 func errAnonymous() *Error {
 	return refuse(http.StatusForbidden, "AccessDenied", "Access Denied")
 }
@@ -44,6 +48,7 @@ func errDate() *Error {
 	return refuse(http.StatusForbidden, "AccessDenied", "AWS authentication requires a valid Date or x-amz-date header.")
 }
 
+// errSkewed tells both clocks: SDKs correct theirs by it and repeat.
 func errSkewed(request string, now time.Time) *Error {
 	return refuse(http.StatusForbidden, "RequestTimeTooSkewed",
 		"The difference between the request time and the current time is too large.").
@@ -102,6 +107,8 @@ func errIncomplete() *Error {
 	return refuse(http.StatusBadRequest, "IncompleteBody", "The request body terminated unexpectedly")
 }
 
+// errLength is for a body that is longer or shorter than it says. S3 has one
+// code for that and for one that breaks off, and clients repeat both.
 func errLength() *Error {
 	return refuse(http.StatusBadRequest, "IncompleteBody",
 		"You did not provide the number of bytes specified by the Content-Length HTTP header")

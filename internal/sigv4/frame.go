@@ -38,6 +38,7 @@ func newFrameBody(src io.ReadCloser, p *Payload, trailer func() []laketap.Field)
 // Close closes the body inside.
 func (f *frameBody) Close() error { return f.src.Close() }
 
+// Read gives out frame by frame, so that one frame is all that is in memory.
 func (f *frameBody) Read(p []byte) (int, error) {
 	for len(f.out) == 0 {
 		if f.err != nil {
@@ -130,6 +131,8 @@ func (f *frameBody) appendTrailer(dst []byte) ([]byte, error) {
 	if f.trailer != nil {
 		fields = f.trailer()
 	}
+	// Those announced, in their order: the store counts on both, and the
+	// length that was declared in the head has room for just them.
 	var signed []byte
 	for _, name := range f.payload.Trailers {
 		i := slices.IndexFunc(fields, func(t laketap.Field) bool { return strings.EqualFold(t.Name, name) })

@@ -16,6 +16,9 @@ type signer struct {
 	region    string
 }
 
+// newSigner derives the key by the chain of the specification ("Task 3"): the
+// secret, the day, the region, the service, the end. Only the last of them
+// signs, so a signature of one day or region tells nothing of another's.
 func newSigner(secret, timestamp, region string) signer {
 	s := signer{timestamp: timestamp, region: region}
 	var room [128]byte
@@ -37,6 +40,7 @@ func mac(key, text []byte) [sha256.Size]byte {
 		h.Write(text)
 		return [sha256.Size]byte(h.Sum(nil))
 	}
+	// A key shorter than a block is filled up with zeros, which are there.
 	copy(room[:], key)
 	for i := range room[:sha256.BlockSize] {
 		room[i] ^= 0x36
@@ -80,7 +84,9 @@ func (s *signer) request(canonical []byte) string {
 	return s.sign(hex.AppendEncode(text, sum[:]))
 }
 
-// chunk signs a chunk of a body; previous is the signature before it.
+// chunk signs a chunk of a body; previous is the signature before it, that of
+// the head for the first. So chunks cannot be dropped, swapped or repeated.
+// The hash of nothing stands where S3 has room for headers of a chunk.
 func (s *signer) chunk(previous string, sum []byte) string {
 	var room [384]byte
 	text := s.preamble(room[:0], algorithm+"-PAYLOAD")
@@ -89,7 +95,8 @@ func (s *signer) chunk(previous string, sum []byte) string {
 	return s.sign(hex.AppendEncode(text, sum))
 }
 
-// trailer signs the trailing headers, each spelled "name:value\n".
+// trailer signs the trailing headers, each spelled "name:value\n" whatever
+// ends their lines on the wire. previous is the signature of the empty chunk.
 func (s *signer) trailer(previous string, headers []byte) string {
 	var room [384]byte
 	text := s.preamble(room[:0], algorithm+"-TRAILER")

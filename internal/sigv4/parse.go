@@ -30,6 +30,8 @@ func Parse(r *Request) (*Auth, error) {
 	return parseHeader(r, authorization)
 }
 
+// errSpace is about an Authorization header that is not "kind rest"; several
+// lines of it are, joined, no better.
 func errSpace(value string) *Error {
 	return errArgument("Authorization", value, "Authorization header is invalid -- one and only one ' ' (space) required.")
 }
@@ -45,6 +47,8 @@ func parseHeader(r *Request, authorization string) (*Auth, error) {
 	case kind != algorithm:
 		return nil, errArgument("Authorization", kind, "Unsupported Authorization Type")
 	}
+	// All of what follows is only a claim, but its form is checked before any
+	// secret is looked for, so that a malformed request never costs a look-up.
 	credential, names, signature, err := splitComponents(rest)
 	if err != nil {
 		return nil, err
@@ -73,6 +77,9 @@ func parseHeader(r *Request, authorization string) (*Auth, error) {
 }
 
 // splitComponents takes apart "Credential=…, SignedHeaders=…, Signature=…".
+// The order is free and so is the space behind a comma: some clients send
+// none. A component of another name counts as one of the three, so with it
+// one of them is missing.
 func splitComponents(s string) (credential, names, signature string, err error) {
 	if strings.Count(s, ",") != 2 {
 		return "", "", "", errHeader("the authorization header requires three components: Credential, SignedHeaders, and Signature.")
@@ -145,6 +152,7 @@ func (a *Auth) setTime(r *Request, date string) error {
 	value, _ := header(r, "x-amz-date")
 	t, err := time.Parse(longDate, value)
 	if value == "" {
+		// S3 lets x-amz-date win, since HTTP libraries set Date by themselves.
 		value, _ = header(r, "date")
 		if t, err = time.Parse(longDate, value); err != nil {
 			t, err = http.ParseTime(value)
@@ -156,6 +164,7 @@ func (a *Auth) setTime(r *Request, date string) error {
 	a.Time = t.UTC()
 	a.timestamp = a.Time.Format(longDate)
 	if a.timestamp[:len(shortDate)] != date {
+		// The beginning is there twice in what conformance suites compare.
 		return errHeader("The authorization header is malformed; Invalid credential date. Date is not the same as X-Amz-Date.")
 	}
 	return nil

@@ -74,6 +74,8 @@ func (a *Auth) setPayload(r *Request, hash string) error {
 // setLength reads how long the object is said to be.
 func (p *Payload) setLength(r *Request) error {
 	name := "content-length"
+	// Content-Length counts the framing then, and may be missing if HTTP's own
+	// chunks are around it.
 	if p.Mode.streaming() {
 		name = "x-amz-decoded-content-length"
 	}
@@ -117,6 +119,8 @@ func (p *Payload) setTrailers(r *Request) error {
 	return nil
 }
 
+// isHexSHA256 reports whether a value of x-amz-content-sha256 is a hash, in
+// either case: some clients write it in capitals, and sign it so.
 func isHexSHA256(s string) bool { return len(s) == 64 && isHex(s) }
 
 func isHex(s string) bool {

@@ -50,6 +50,8 @@ func scanQuery(query string) (queryAuth, error) {
 	if query == "" {
 		return q, nil
 	}
+	// Names are compared decoded but by their exact case, as S3 does; one that
+	// is spelled otherwise is a parameter like any other and must be signed.
 	for part := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(part, "=")
 		name, ok := unescapeQuery(name)
@@ -121,6 +123,8 @@ func parsePresigned(r *Request, q *queryAuth) (*Auth, error) {
 	return a, nil
 }
 
+// parseExpires reads X-Amz-Expires, in seconds. 0 is allowed: it is good in
+// the second it was made for.
 func parseExpires(s string) (time.Duration, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	switch {

@@ -114,7 +114,9 @@ func requestPath(req *http.Request) string {
 	return path
 }
 
-// signedNames returns the headers to sign, sorted.
+// signedNames returns the headers to sign, sorted. Fewer are safer: what a
+// proxy or Go's transport may still touch (User-Agent, Accept-Encoding,
+// Connection) is left out.
 func signedNames(h http.Header) []string {
 	names := append(make([]string, 0, len(h)+1), "host")
 	for name := range h {
@@ -152,7 +154,9 @@ func appendOutgoing(dst []byte, req *http.Request, name string) []byte {
 	return dst
 }
 
-// framedLength returns the bytes of a body in frames.
+// framedLength returns the bytes of a body in frames. S3 wants to know them
+// before the first: it refuses HTTP's own chunks without a length. So all that
+// trails must have a size that is known, which only checksums have.
 func framedLength(p *Payload) (int64, error) {
 	if p.Length < 0 {
 		return 0, errors.New("a streamed payload needs its length")

@@ -25,6 +25,8 @@ func (b *chunkBody) end() error {
 		// More headers than were announced.
 		return errTrailer()
 	}
+	// Bytes behind the end would be the next request's to a server that reads
+	// on, and a second body's to one that does not.
 	if _, err := b.src.ReadByte(); err == nil {
 		return errIncomplete()
 	} else if !errors.Is(err, io.EOF) {
@@ -94,7 +96,8 @@ func (b *chunkBody) trailerLine(name string) (value string, err error) {
 	return value, nil
 }
 
-// checkSums compares the sums that came with those of the bytes.
+// checkSums compares the sums that came with those of the bytes; it is the
+// last check, and its io.EOF is what releases the last byte of the object.
 func (b *chunkBody) checkSums() error {
 	for i, sum := range b.sums {
 		if sum == nil {

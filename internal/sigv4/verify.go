@@ -31,6 +31,8 @@ func (a *Auth) Verify(r *Request, secret, region string, now time.Time) error {
 }
 
 // checkTime checks the date of the request, or the life of a presigned URL.
+// Both ends are inclusive, as S3 has them. A URL may begin a little in the
+// future: the clock of who made it may be ahead.
 func (a *Auth) checkTime(now time.Time) error {
 	if !a.Presigned {
 		if d := now.Sub(a.Time); d > maxSkew || d < -maxSkew {
@@ -67,7 +69,12 @@ func (a *Auth) unsigned(r *Request) (names []string) {
 	return names
 }
 
+// checkSignature computes what the claim's signature would be with secret.
+// Everything in it comes from the request as received, also what a proxy
+// between the client and us may have changed: that is then no valid request.
 func (a *Auth) checkSignature(r *Request, secret string) error {
+	// The names are sorted in the canonical request, whatever order the client
+	// lists them in.
 	names := a.SignedHeaders
 	if !slices.IsSorted(names) {
 		names = slices.Sorted(slices.Values(names))
