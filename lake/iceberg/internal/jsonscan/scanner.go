@@ -329,7 +329,11 @@ func (s *Scanner) skipNumber() {
 		}
 	}
 	s.take('-')
+	whole := s.pos
 	digits()
+	if s.pos > whole+1 && s.in[whole] == '0' {
+		s.Fail("number starts with 0")
+	}
 	if s.pos < len(s.in) && s.in[s.pos] == '.' {
 		s.pos++
 		digits()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/laketap/laketap/lake/iceberg/internal/jsonscan"
 )
@@ -114,6 +115,9 @@ func FuzzSkip(f *testing.F) {
 		}
 		if err != nil && !errors.Is(err, jsonscan.ErrMalformed) {
 			t.Error(err)
+		}
+		if err != nil && json.Valid(b) && utf8.Valid(b) && !strings.Contains(err.Error(), "deeper") {
+			t.Errorf("%q is JSON: %v", b, err)
 		}
 	})
 }
