@@ -63,6 +63,8 @@ func (c *AccessesCmd) Run(a *app) error {
 
 // follow shows a stream until the user ends it or the server does.
 func (c *AccessesCmd) follow(a *app, query url.Values) error {
+	// The server ends a follower that does not keep up by dropping accesses, not
+	// by closing; a stream that ends is a server that ends.
 	query.Set("follow", "true")
 	stream, err := c.open(a.ctx, "/api/v1/accesses", query, "application/x-ndjson")
 	if err == nil {
@@ -78,10 +80,16 @@ func (c *AccessesCmd) follow(a *app, query url.Values) error {
 	return err
 }
 
+// copy shows the lines of a stream as they come. What was dropped is told on
+// standard error, so that --json stays JSON for the program behind the pipe.
 func (c *AccessesCmd) copy(a *app, stream io.Reader) error {
 	lines := bufio.NewScanner(stream)
+	// A line is one access: what is longer comes from something that is no
+	// Laketap, and must not fill our memory.
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
+		// Two kinds of lines come in one stream; the field that only one of them
+		// has tells them apart.
 		var line struct {
 			admin.Access
 			admin.Missed
@@ -105,6 +113,8 @@ func (c *AccessesCmd) show(w io.Writer, x *admin.Access) error {
 	if c.JSON {
 		return json.NewEncoder(w).Encode(x)
 	}
+	// Fixed widths and not a table: following, nobody knows how wide the next
+	// line will be. A request moves much in one direction only, so one size does.
 	line := fmt.Sprintf("%s  %-18s %-7s %-23s %3d %10s %9s  %-24s %s%s%s",
 		x.At.Local().Format("15:04:05.000"), engineText(x.Engine, x.EngineVersion), x.Tap, x.Op, x.Status, bytesText(max(x.BytesIn, x.BytesOut)),
 		time.Duration(x.Seconds*float64(time.Second)).Round(10*time.Microsecond), orDash(x.Table), objectText(x), spaced(x.Range), spaced(x.Error))
@@ -112,6 +122,8 @@ func (c *AccessesCmd) show(w io.Writer, x *admin.Access) error {
 	return err
 }
 
+// objectText spells where an object lives as its URI: what people paste into
+// other tools. It is empty for a request of the catalog.
 func objectText(x *admin.Access) string {
 	if x.Object == nil {
 		return ""
@@ -119,6 +131,7 @@ func objectText(x *admin.Access) string {
 	return "s3://" + x.Object.Bucket + "/" + x.Object.Key
 }
 
+// spaced puts a space before a text that may be missing.
 func spaced(text string) string {
 	if text == "" {
 		return ""

@@ -31,6 +31,7 @@ func (f *adminFlags) base() string {
 	if strings.Contains(f.Admin, "://") {
 		return strings.TrimRight(f.Admin, "/")
 	}
+	// As in admin.listen, where it means all interfaces; from here one will do.
 	if strings.HasPrefix(f.Admin, ":") {
 		return "http://127.0.0.1" + f.Admin
 	}
@@ -60,6 +61,8 @@ func (f *adminFlags) open(ctx context.Context, path string, query url.Values, ac
 	if err != nil {
 		return nil, fmt.Errorf("--admin: %q is not an address such as %s", f.Admin, defaultAdmin)
 	}
+	// No timeout here: a stream that is followed has no end. Whoever wants one
+	// brings it along in ctx.
 	req.Header.Set("Accept", accept)
 	// The admin API is near: no proxy of the environment is asked.
 	resp, err := (&http.Client{Transport: &http.Transport{}}).Do(req)
@@ -68,6 +71,8 @@ func (f *adminFlags) open(ctx context.Context, path string, query url.Values, ac
 	}
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
+		// Only what is a refusal of ours is repeated: a page of some other server
+		// would be no help, and could be of any size.
 		var refusal admin.Refusal
 		if json.NewDecoder(io.LimitReader(resp.Body, maxSecret)).Decode(&refusal) != nil || refusal.Error == "" {
 			return nil, fmt.Errorf("%s answered %s; is that a Laketap server?", target, resp.Status)

@@ -37,6 +37,8 @@ func openKeyring(cfg *Config) (ring *tap.Keyring, made bool, err error) {
 	case err != nil:
 		return nil, false, err
 	}
+	// A file that is there and cannot be read is never replaced: the sessions of
+	// all nodes would end, and what was wrong with it would be lost.
 	ring, err = tap.ParseKeyring([]byte(text))
 	if err != nil {
 		return nil, false, fmt.Errorf("cluster.key_file: %s: %w", name, err)
@@ -51,6 +53,8 @@ func makeKeyring(name string) (*tap.Keyring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make cluster key: %w", err)
 	}
+	// The data directory is made here, since nothing before needs it; whoever may
+	// read it may forge sessions, so it is for its owner only.
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return nil, fmt.Errorf("data: make directory (is it writable?): %w", err)
 	}
@@ -69,6 +73,7 @@ func writeDurably(name string, content []byte) error {
 		return err
 	}
 	defer os.Remove(f.Name())
+	// Synced before it has its name, or the name could outlive the content.
 	_, err = f.Write(content)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
@@ -77,6 +82,7 @@ func writeDurably(name string, content []byte) error {
 	if err := os.Link(f.Name(), name); err != nil {
 		return err
 	}
+	// The name is durable only when its folder is.
 	dir, err := os.Open(filepath.Dir(name))
 	if err != nil {
 		return err
@@ -87,6 +93,8 @@ func writeDurably(name string, content []byte) error {
 // readSecret reads a file that only its owner may read. The error names the
 // setting.
 func readSecret(setting, name string) (string, error) {
+	// Stat and not Lstat: Kubernetes mounts secrets as links, to change all of
+	// them in one step.
 	info, err := os.Stat(name)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", setting, err)

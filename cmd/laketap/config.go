@@ -5,7 +5,9 @@ import "time"
 // NOTE: Update etc/laketap.yml after changing a structure below; a test
 // compares the two.
 
-// Config is what laketap.yml, the environment and flags set.
+// Config is what laketap.yml, the environment and flags set. The yaml tags are
+// the settings' names in all three: the environment's are made from them. What
+// a setting is for stands in etc/laketap.yml, where people read it.
 type Config struct {
 	Catalogs []UpstreamConfig `yaml:"catalogs"`
 	Catalog  CatalogConfig    `yaml:"catalog"`
@@ -14,8 +16,8 @@ type Config struct {
 	Keys     []KeyConfig      `yaml:"keys"`
 	Cluster  ClusterConfig    `yaml:"cluster"`
 	Mode     string           `yaml:"mode"`
-	Data     string           `yaml:"data"`
-	Drain    time.Duration    `yaml:"drain"`
+	Data     string           `yaml:"data"`  // directory; what is made there survives restarts
+	Drain    time.Duration    `yaml:"drain"` // how long requests may go on after the signal
 	Log      LogConfig        `yaml:"log"`
 }
 
@@ -31,7 +33,9 @@ type CatalogConfig struct {
 	Listen string `yaml:"listen"`
 }
 
-// StorageConfig is the storage tap and the stores behind it.
+// StorageConfig is the storage tap and the stores behind it. Authority says whose
+// word lets an engine read: upstream is the catalog's keys alone, catalog is its
+// yes to loading a table, and then the files below Roots are read with our own.
 type StorageConfig struct {
 	Listen    string         `yaml:"listen"`
 	Advertise string         `yaml:"advertise"` // "": the host of the catalog request
@@ -43,7 +47,8 @@ type StorageConfig struct {
 	Write     bool           `yaml:"write"`
 }
 
-// OriginConfig is a store behind us.
+// OriginConfig is a store behind us. Its secret is in a file, never in the
+// configuration, which people show each other.
 type OriginConfig struct {
 	Name        string   `yaml:"name"`
 	Endpoint    string   `yaml:"endpoint"` // "": AWS by region
@@ -61,7 +66,9 @@ type AdminConfig struct {
 	Hosts  []string `yaml:"hosts"` // names that it may be called by, besides localhost and IP addresses
 }
 
-// KeyConfig is a static key of the storage tap.
+// KeyConfig is a static key of the storage tap, for clients that come without a
+// catalog. It opens what it names and nothing else, for reading unless write is
+// set.
 type KeyConfig struct {
 	ID         string   `yaml:"id"`
 	SecretFile string   `yaml:"secret_file"`
@@ -82,7 +89,8 @@ type LogConfig struct {
 	Format string `yaml:"format"`
 }
 
-// NewConfig returns the defaults.
+// NewConfig returns the defaults. The admin API listens on loopback, since it
+// has no password; the taps listen everywhere, since engines are elsewhere.
 func NewConfig() *Config {
 	return &Config{
 		Catalog: CatalogConfig{Listen: ":8181"},

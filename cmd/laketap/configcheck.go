@@ -21,6 +21,8 @@ const validName = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`
 // A checker collects what is wrong with a configuration.
 type checker struct{ problems []error }
 
+// add notes a problem of a setting. What to do about it follows a semicolon,
+// which is where doctor cuts.
 func (k *checker) add(setting, format string, args ...any) {
 	k.problems = append(k.problems, fmt.Errorf("%s: %s", setting, fmt.Sprintf(format, args...)))
 }
@@ -28,6 +30,8 @@ func (k *checker) add(setting, format string, args ...any) {
 // Check returns everything that is wrong, each with the setting's name and
 // what to do about it.
 func (c *Config) Check() error {
+	// All problems and not the first: whoever starts a server by hand wants to
+	// correct the file once.
 	k := &checker{}
 	k.upstreams(c.Catalogs)
 	k.listen("catalog.listen", c.Catalog.Listen)
@@ -49,12 +53,15 @@ func (c *Config) Check() error {
 	return errors.Join(k.problems...)
 }
 
+// upstreams checks the catalogs behind us. None is right here: serve --lake adds
+// its own later, and serve refuses to stand in front of nothing.
 func (k *checker) upstreams(all []UpstreamConfig) {
 	seen := map[string]bool{}
 	for i, u := range all {
 		at := item("catalogs", i, u.Name)
 		k.name(at, u.Name)
 		switch {
+		// A path that begins with /v1 is one without a catalog's name.
 		case u.Name == "v1":
 			k.add(at, "v1 is where the catalog protocol begins; choose another name")
 		case seen[u.Name]:
@@ -65,6 +72,7 @@ func (k *checker) upstreams(all []UpstreamConfig) {
 	}
 }
 
+// name checks a name that becomes a path segment or a label of a metric.
 func (k *checker) name(at, name string) {
 	if ok, _ := regexp.MatchString(validName, name); !ok {
 		k.add(at+".name", "%q is no name; use letters, digits, dots, dashes and underscores", name)
@@ -73,6 +81,8 @@ func (k *checker) name(at, name string) {
 
 // baseURL checks the address of a server; path says whether it may have one.
 func (k *checker) baseURL(at, text string, path bool) {
+	// Passwords are hidden by redact below and not by url.Redacted, which wants a
+	// URL that could be parsed.
 	u, err := url.Parse(text)
 	switch {
 	case text == "":
@@ -96,6 +106,8 @@ func redact(text string) string {
 	return text
 }
 
+// listen checks an address as net.Listen will read it, without opening it: a
+// name that is looked up may change between here and there.
 func (k *checker) listen(at, address string) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -122,6 +134,7 @@ func (k *checker) apart(c *Config) {
 	}
 }
 
+// storage checks the storage tap, but for its origins.
 func (k *checker) storage(s *StorageConfig) {
 	if s.Advertise != "" {
 		k.advertise(s.Advertise)
@@ -133,6 +146,8 @@ func (k *checker) storage(s *StorageConfig) {
 	case s.Authority == "upstream" && len(s.Roots) > 0:
 		k.add("storage.roots", "has no effect with authority upstream; remove it or set storage.authority to catalog")
 	}
+	// Settings without effect are refused, these above all: who sets them
+	// believes that something is restricted, or allowed, that is not.
 	if s.Authority == "upstream" && s.Write {
 		k.add("storage.write", "has no effect with authority upstream; remove it or set storage.authority to catalog")
 	}
@@ -145,6 +160,8 @@ func (k *checker) storage(s *StorageConfig) {
 	}
 }
 
+// advertise checks the address that engines get for files: it must be one to
+// connect to, and they put the bucket after it, so it has no path.
 func (k *checker) advertise(text string) {
 	const at = "storage.advertise"
 	before := len(k.problems)
@@ -161,6 +178,8 @@ func (k *checker) advertise(text string) {
 	}
 }
 
+// prefixes checks places in stores. A path that climbs would be read by some
+// stores as another place than the one that was granted.
 func (k *checker) prefixes(at string, all []string) {
 	for _, uri := range all {
 		if _, _, ok := tap.SplitS3(uri); !ok {
@@ -171,11 +190,14 @@ func (k *checker) prefixes(at string, all []string) {
 	}
 }
 
+// origins checks the stores behind us.
 func (k *checker) origins(all []OriginConfig) {
 	seen := map[string]bool{}
 	if len(all) == 0 {
 		k.add("storage.origins", "is empty; name the store behind Laketap, or leave the setting out for AWS")
 	}
+	// A request names a bucket and nothing else, so each bucket must belong to
+	// one origin, and "all others" to one at most.
 	owner := map[string]string{} // of a bucket; "": the origin of all others
 	for i, o := range all {
 		at := item("storage.origins", i, o.Name)
@@ -207,6 +229,8 @@ func (k *checker) origins(all []OriginConfig) {
 	}
 }
 
+// keys checks the keys of clients without a catalog; the files that hold their
+// secrets are read at the start.
 func (k *checker) keys(all []KeyConfig) {
 	seen := map[string]bool{}
 	for i, key := range all {
@@ -214,6 +238,7 @@ func (k *checker) keys(all []KeyConfig) {
 		switch {
 		case key.ID == "":
 			k.add(at+".id", "is missing; choose an access key id")
+		// Session keys are opened by their own contents and never looked up.
 		case strings.HasPrefix(key.ID, "LT"):
 			k.add(at+".id", "%q begins with LT, as the keys of sessions do; choose another", key.ID)
 		case seen[key.ID]:
@@ -229,6 +254,8 @@ func (k *checker) keys(all []KeyConfig) {
 		if key.Scope != "" {
 			k.oneOf(at+".scope", key.Scope, "all")
 		}
+		// Neither would be a key that opens nothing, both one whose prefixes look as
+		// if they counted.
 		if (key.Scope == "all") == (len(key.Prefixes) > 0) {
 			k.add(at+".prefixes", "or scope: all, exactly one of them, says what the key may read")
 		}
@@ -236,6 +263,7 @@ func (k *checker) keys(all []KeyConfig) {
 	}
 }
 
+// oneOf checks a word, and tells all that are known: they are few.
 func (k *checker) oneOf(at, value string, known ...string) {
 	if !slices.Contains(known, value) {
 		k.add(at, "%q is not known; use %s", value, strings.Join(known, ", "))

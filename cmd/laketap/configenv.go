@@ -31,6 +31,8 @@ func (c *Config) readEnv(environ []string) error {
 			continue
 		}
 		setting, ok := settings[name]
+		// An unknown name is refused, as in the file: LAKETAP_STORAGE_WRTE=false
+		// would otherwise be a lake that can be written to.
 		if !ok {
 			known := slices.Clone(flagVariables)
 			for v := range settings {
@@ -58,6 +60,8 @@ func byName(a, b string) int {
 // ofKubernetes reports whether a variable is one of those that Kubernetes sets
 // in every pod of a namespace that has a service called "laketap".
 func ofKubernetes(name string) bool {
+	// LAKETAP_PORT=tcp://…, LAKETAP_SERVICE_HOST, and so on, for a service of
+	// this name; refusing them would keep the pod from starting.
 	rest := strings.TrimPrefix(name, envPrefix)
 	return rest == "PORT" || strings.HasPrefix(rest, "PORT_") || strings.HasPrefix(rest, "SERVICE_HOST") || strings.HasPrefix(rest, "SERVICE_PORT")
 }
@@ -90,7 +94,8 @@ func clearLines(n *yaml.Node) {
 	}
 }
 
-// leavesOf lists the dotted names of all settings that are no sections; a list
+// leavesOf is settingsOf for the environment: there a list is written as a
+// whole, so the settings of its entries have no variables. It lists the dotted names of all settings that are no sections; a list
 // is one setting.
 func leavesOf(v reflect.Value, path string) []string {
 	var all []string

@@ -18,6 +18,7 @@ const maxConfig = 1 << 20
 // readFile sets what a configuration file says. Errors name the file, the
 // line, the setting and the fix.
 func (c *Config) readFile(name string) error {
+	// Opened and read with a bound: the name may be that of a device.
 	f, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("read configuration: %w", err)
@@ -57,6 +58,7 @@ type reader struct {
 	problems []error
 }
 
+// add notes a problem. A line of zero is a text that came from no file.
 func (r *reader) add(n *yaml.Node, format string, args ...any) {
 	where := r.file
 	if n.Line > 0 {
@@ -67,6 +69,8 @@ func (r *reader) add(n *yaml.Node, format string, args ...any) {
 
 // read sets v, the setting at path, to what a node says.
 func (r *reader) read(n *yaml.Node, v reflect.Value, path string) {
+	// Aliases cannot go round in circles here: with each step into the document
+	// goes one into the structure, which has an end.
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
@@ -82,12 +86,15 @@ func (r *reader) read(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
+// readSection reads the settings of a section. An unknown one is an error, since
+// a misspelt setting that is ignored is worse than a server that does not start.
 func (r *reader) readSection(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
 		r.add(n, "%s: wants %s", orFile(path), wanted(v))
 		return
 	}
 	seen := map[string]bool{}
+	// Keys and values take turns in a mapping's content.
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		at := join(path, key.Value)
@@ -104,6 +111,8 @@ func (r *reader) readSection(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
+// readList reads a list, which replaces the one before: merging would leave no
+// way to take a default away.
 func (r *reader) readList(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
 		r.add(n, "%s: wants a list", path)
@@ -131,6 +140,7 @@ func wanted(v reflect.Value) string {
 	return "a text"
 }
 
+// orFile names a setting, or the file as a whole.
 func orFile(path string) string {
 	if path == "" {
 		return "the file"
@@ -138,6 +148,7 @@ func orFile(path string) string {
 	return path
 }
 
+// join puts a setting's name behind that of its section.
 func join(path, name string) string {
 	if path == "" {
 		return name

@@ -32,7 +32,8 @@ func (ConnectCmd) Help() string {
 	return "Examples:\n  laketap connect duckdb\n  laketap connect spark --catalog prod --warehouse lake"
 }
 
-// connectWords are what the files in connect/ are filled with.
+// connectWords are what the files in connect/ are filled with. Storage and
+// Region are for engines that do not take them from the catalog.
 type connectWords struct{ URI, Storage, Region, Warehouse string }
 
 // Run executes the command.
@@ -45,9 +46,13 @@ func (c *ConnectCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	// The signature covers the host name, so it is worth nothing once another
+	// host passes it on. Better no lines than lines that cannot work.
 	if up.SignedFor != "" {
 		return fmt.Errorf("catalog %s takes requests signed for AWS %s; such a catalog cannot be proxied, connect engines to it directly", up.Name, up.SignedFor)
 	}
+	// text/template escapes nothing: what goes in are addresses of the server and
+	// a name that the user typed for the user's own use.
 	text, err := template.ParseFS(connectFiles, "connect/"+c.Engine+".tmpl")
 	if err != nil {
 		return fmt.Errorf("read connect lines: %w", err)
@@ -58,6 +63,7 @@ func (c *ConnectCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	// On standard error: standard output is piped into files and shells.
 	if up.Vends == "no" {
 		fmt.Fprintf(a.stderr, "note: catalog %s vends no keys, so engines reach its files around Laketap; laketap doctor tells what to do\n", up.Name)
 	}

@@ -44,6 +44,7 @@ func (c *DemoCmd) Run(a *app) error {
 			return err
 		}
 	}
+	// Whoever closes the terminal means the engines, too.
 	ctx, stop := untilHangup(a.ctx)
 	defer stop()
 	d := demo.Demo{

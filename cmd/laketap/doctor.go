@@ -10,7 +10,8 @@ import (
 	"github.com/laketap/laketap/admin"
 )
 
-// doctorTimeout bounds one look at something on the network.
+// doctorTimeout bounds one look at something on the network. It is longer than
+// a look should take and shorter than people wait without asking why.
 const doctorTimeout = 10 * time.Second
 
 // DoctorCmd checks what a server needs, and says what to do about the rest.
@@ -32,7 +33,8 @@ func (DoctorCmd) Help() string {
 The exit code is 1 if a check fails; warnings do not count.`
 }
 
-// A level is how bad a finding is.
+// A level is how bad a finding is: fail means that a server with this
+// configuration would not start or could not serve.
 type level string
 
 const (
@@ -97,6 +99,7 @@ func (c *DoctorCmd) Run(a *app) error {
 		d.stores(a.ctx)
 	}
 	d.advertise(a.ctx)
+	// After Ctrl-C every look failed, and none of the findings is one.
 	if a.ctx.Err() != nil {
 		return context.Cause(a.ctx)
 	}
@@ -144,6 +147,7 @@ func (d *doctor) summary() {
 // lake.
 func (d *doctor) askServer(ctx context.Context) error {
 	at := d.cmd.adminFlags
+	// Nobody named a server, so it is the one of this configuration.
 	if at.Admin == defaultAdmin {
 		at.Admin = d.cfg.Admin.Listen
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 )
 
+// How much room the data directory needs. It holds keys and little else today,
+// so only a full disk is a failure.
 const (
 	lowDisk = 1 << 30  // bytes: warn
 	noDisk  = 16 << 20 // bytes: fail
@@ -22,6 +24,8 @@ const (
 
 // ports checks that all can be opened, unless a server has opened them.
 func (d *doctor) ports(ctx context.Context) {
+	// They are taken, by the server that was just asked. Another server on other
+	// ports would be one with another configuration.
 	if d.server != nil {
 		return
 	}
@@ -56,6 +60,8 @@ func (d *doctor) data() {
 			break
 		}
 	}
+	// By trying: the bits of the mode say nothing of read-only file systems and
+	// of other rules.
 	probe, err := os.CreateTemp(dir, ".laketap-doctor-*")
 	if err != nil {
 		d.tell(bad, "data", fmt.Sprintf("%s cannot be written: %v", dir, err), "give this user the right to, or set data to another directory")
@@ -96,6 +102,7 @@ func (d *doctor) clusterKey() {
 			return
 		}
 	}
+	// The file is there, so this makes none.
 	if _, _, err := openKeyring(d.cfg); err != nil {
 		d.split(bad, "cluster key", err)
 		return

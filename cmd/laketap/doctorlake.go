@@ -36,6 +36,8 @@ func (d *doctor) catalog(ctx context.Context, u *UpstreamConfig) {
 	}
 	took := d.now().Sub(began)
 	d.tell(good, what, fmt.Sprintf("%s answers in %v", u.URL, took.Round(time.Millisecond)), "")
+	// The answer's date was written about half-way through the request. To the
+	// second: that is all a date tells.
 	if !look.date.IsZero() {
 		d.clock(what, look.date.Sub(began.Add(took/2)).Truncate(time.Second))
 	}
@@ -80,6 +82,7 @@ func (d *doctor) vending(what string, t *lookedAt) {
 			"name the bucket and the endpoint under storage.origins")
 	case t.vends:
 		d.tell(good, what, fmt.Sprintf("vends keys for table %s: engines are led to the storage tap with the catalog's rights", t.name), "")
+	// From here on the catalog has vended nothing.
 	case d.cfg.Storage.Authority != "catalog":
 		d.tell(warn, what, fmt.Sprintf("vends no keys for table %s: its files are read around Laketap", t.name),
 			"let the catalog vend credentials; or set storage.authority to catalog with roots: [s3://"+bucket+"/…] and keys for origin "+origin.Name)

@@ -43,6 +43,7 @@ func readCA(at, name string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("%s.ca: %w", at, err)
 	}
 	roots := x509.NewCertPool()
+	// It passes over what is no certificate; a file without any is a mistake.
 	if !roots.AppendCertsFromPEM(text) {
 		return nil, fmt.Errorf("%s.ca: %s holds no PEM certificate", at, name)
 	}
@@ -67,6 +68,8 @@ func s3Origins(all []OriginConfig, l *lake) ([]s3.Origin, error) {
 			Name: o.Name, Endpoint: o.Endpoint, Region: o.Region, PathStyle: o.PathStyle, CA: o.CA, AccessKeyID: o.AccessKeyID,
 		}
 		switch {
+		// They are in the lake's own file and never in the configuration, so that
+		// nobody reads them there.
 		case l != nil && o.Name == l.origin().Name:
 			origin.AccessKeyID, origin.SecretAccessKey = l.file.Keys.ID, l.file.Keys.Secret
 		case o.SecretFile != "":
@@ -88,6 +91,7 @@ func staticKeys(all []KeyConfig, origins []tap.Origin) ([]storage.StaticKey, err
 	for i, k := range all {
 		at := item("keys", i, k.ID)
 		secret, err := readSecret(at+".secret_file", k.SecretFile)
+		// An empty secret would let in whoever knows the id.
 		if err == nil && secret == "" {
 			err = fmt.Errorf("%s.secret_file: %s is empty; write the secret into it", at, k.SecretFile)
 		}
@@ -95,6 +99,7 @@ func staticKeys(all []KeyConfig, origins []tap.Origin) ([]storage.StaticKey, err
 			problems = append(problems, err)
 			continue
 		}
+		// Reading is the rule and writing is asked for.
 		key := storage.StaticKey{ID: k.ID, Secret: secret, Principal: k.Principal, All: k.Scope == "all", ReadOnly: !k.Write}
 		for _, uri := range k.Prefixes {
 			place, err := placeOf(origins, uri)

@@ -89,6 +89,7 @@ func startLake(ctx context.Context, dir string, log *slog.Logger) (*lake, error)
 
 // findLake looks beside this program, then on PATH.
 func findLake() (string, error) {
+	// Beside us first: a pair of one build knows the same lake.json.
 	if self, err := os.Executable(); err == nil {
 		beside := filepath.Join(filepath.Dir(self), lakeProgram)
 		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
@@ -109,6 +110,8 @@ func (l *lake) await(ctx context.Context, name string) error {
 	defer look.Stop()
 	late := time.NewTimer(lakeStart)
 	defer late.Stop()
+	// A first start may have to make its store; a person should see that somebody
+	// waits.
 	progress := time.NewTicker(2 * time.Second)
 	defer progress.Stop()
 	for {
@@ -151,6 +154,8 @@ func (l *lake) read(name string) (ready bool, err error) {
 
 // stop ends the child, in good order if it can, and waits for its end.
 func (l *lake) stop() {
+	// The end of standard input and not a signal: it also reaches a lake that was
+	// started a moment ago and has not set up its signals.
 	_ = l.stdin.Close() // closed already if the child ended
 	late := time.NewTimer(l.grace)
 	defer late.Stop()
@@ -211,6 +216,7 @@ func (w *lines) Write(p []byte) (int, error) {
 		if !found && len(w.rest) < maxSecret {
 			return len(p), nil
 		}
+		// A line that has no end is handed on in pieces of maxSecret.
 		w.rest = rest
 		w.log.Warn("the local lake says", "line", string(line))
 		w.kept = append(w.kept, string(line))

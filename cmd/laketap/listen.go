@@ -36,6 +36,7 @@ func listen(ctx context.Context, cfg *Config) (*listeners, error) {
 // listenOn opens a port; the error names the setting and the fix.
 func listenOn(ctx context.Context, setting, address string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	// The usual mistakes by name; whatever else it is, the system's words do.
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("%s: %s is in use by another program; end that, or set %s (%s) to another address", setting, address, setting, variable(setting))
@@ -64,6 +65,7 @@ func urlOf(l net.Listener) string {
 	if err != nil {
 		return "http://" + l.Addr().String()
 	}
+	// All interfaces is no address to connect to; from here loopback reaches it.
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}

@@ -7,6 +7,7 @@ import (
 
 // newLogger returns a logger as configured; Check has looked at the words.
 func newLogger(w io.Writer, cfg LogConfig) *slog.Logger {
+	// The zero level is info.
 	opts := &slog.HandlerOptions{}
 	var level slog.Level
 	if level.UnmarshalText([]byte(cfg.Level)) == nil {

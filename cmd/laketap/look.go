@@ -50,6 +50,7 @@ func (l *look) get(ctx context.Context, path string, v any) error {
 	if err != nil {
 		return err
 	}
+	// As engines do: some catalogs vend keys to those only who ask.
 	req.Header.Set("X-Iceberg-Access-Delegation", "vended-credentials")
 	if l.token != "" {
 		req.Header.Set("Authorization", "Bearer "+l.token)
@@ -81,6 +82,8 @@ func (l *look) config(ctx context.Context) error {
 	if err := l.get(ctx, path, &answer); err != nil {
 		return err
 	}
+	// Values of other types than text are passed over: doctor must get through
+	// the answer of any catalog.
 	for _, from := range []map[string]any{answer.Defaults, answer.Overrides} { // overrides win
 		if prefix, ok := from["prefix"].(string); ok && prefix != "" {
 			l.prefix = "/" + escapePrefix(prefix)
@@ -129,6 +132,7 @@ func (l *look) table(ctx context.Context, name, path string) (*lookedAt, error) 
 		Metadata    struct{ Location string }
 		Credentials []struct{ Config map[string]any } `json:"storage-credentials"`
 	}
+	// Without the history: some tables have megabytes of it.
 	if err := l.get(ctx, path+"?snapshots=refs", &answer); err != nil {
 		return nil, err
 	}
@@ -137,6 +141,7 @@ func (l *look) table(ctx context.Context, name, path string) (*lookedAt, error) 
 	for _, c := range answer.Credentials {
 		all = append(all, c.Config)
 	}
+	// Keys come in config or in storage-credentials, by the catalog's age.
 	for _, config := range all {
 		if endpoint, ok := config["s3.endpoint"].(string); ok {
 			t.endpoint = endpoint

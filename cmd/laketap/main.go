@@ -54,6 +54,7 @@ func main() {
 // failure, 2 a command line that makes no sense.
 func run(a *app, args []string) int {
 	var g grammar
+	// Kong would end the process; whoever runs a command in a test would be gone.
 	exited := -1 // what --help asked for
 	parser, err := kong.New(&g, kong.Name("laketap"), kong.Description(description), kong.Writers(a.stdout, a.stderr),
 		kong.Exit(func(code int) { exited = code }), kong.Vars{"engines": engines}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))

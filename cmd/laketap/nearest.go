@@ -8,6 +8,7 @@ import "strings"
 func suggest(unknown string, known []string) string {
 	best, least := "", 1<<30
 	for _, name := range known {
+		// Doubled, so that a name in the wrong section can count one and a half.
 		d := 2 * distance(unknown, name)
 		if last(name) == last(unknown) {
 			d = min(d, 3)
@@ -35,6 +36,7 @@ func distance(a, b string) int {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
+		// Three rows of the table are enough: a swap looks two rows up.
 		twoBefore := before
 		before, row = row, make([]int, len(b)+1)
 		row[0] = i

@@ -18,6 +18,8 @@ func (n *node) addresses() admin.Addresses {
 		Catalog: urlOf(n.ports.catalog), Storage: urlOf(n.ports.storage), Admin: urlOf(n.ports.admin),
 		Advertised: n.cfg.Storage.Advertise,
 	}
+	// The advertised name is of the storage tap. The catalog tap has the same
+	// host and its own port, as far as anybody has said.
 	if u, err := url.Parse(at.Advertised); err == nil && u.Host != "" {
 		at.Catalog = u.Scheme + "://" + net.JoinHostPort(u.Hostname(), portOf(n.ports.catalog))
 		at.Storage = at.Advertised
@@ -58,6 +60,8 @@ func (n *node) upstreamOf(u *catalog.UpstreamStatus, only bool) admin.Upstream {
 		told.LastPassed = &admin.Passed{At: u.LastPassed.UTC(), Table: u.LastTable, Reason: u.LastReason, Fix: u.LastFix}
 	}
 	switch {
+	// One table without keys is enough to say so, until a restart: when an answer
+	// was last edited is not known.
 	case u.LastReason == "no_authority" || u.LastReason == "outside_roots":
 		told.Vends = "no"
 	case u.Edited > 0 && authority == catalog.ModeUpstream: // else our own keys may have done

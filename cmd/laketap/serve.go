@@ -54,6 +54,8 @@ type serveOptions struct {
 // serve runs a server until ctx ends, and then for as long as its requests
 // take to end. It returns nil after a shutdown in good order.
 func serve(ctx context.Context, cfg *Config, opts serveOptions) error {
+	// A copy: startLake adds to it what is the lake's, and the caller's is the
+	// caller's.
 	n := &node{cfg: *cfg, opts: opts, log: opts.Log, started: time.Now()}
 	defer n.close()
 	for _, step := range []func(context.Context) error{
@@ -72,7 +74,10 @@ func serve(ctx context.Context, cfg *Config, opts serveOptions) error {
 	return n.run(ctx)
 }
 
+// openPorts checks the configuration and takes the ports. Connections wait in
+// the listeners' queues until the taps serve, so nobody is refused meanwhile.
 func (n *node) openPorts(ctx context.Context) (err error) {
+	// Check is here and not before, so that no way to start a server is without.
 	if err := n.cfg.Check(); err != nil {
 		return err
 	}
@@ -83,6 +88,8 @@ func (n *node) openPorts(ctx context.Context) (err error) {
 	return err
 }
 
+// openKeys reads what sessions are sealed with. A new key is worth a line in the
+// log: sessions from before it are refused, and engines load their tables again.
 func (n *node) openKeys(context.Context) error {
 	keys, made, err := openKeyring(&n.cfg)
 	if err != nil {
@@ -95,6 +102,8 @@ func (n *node) openKeys(context.Context) error {
 	return nil
 }
 
+// startLake runs the local lake, if there is one, and adds it to what the server
+// stands in front of.
 func (n *node) startLake(ctx context.Context) (err error) {
 	if n.opts.Lake == "" {
 		return nil
@@ -110,6 +119,8 @@ func (n *node) startLake(ctx context.Context) (err error) {
 	return n.cfg.Check()
 }
 
+// startObserve makes the registry, which all of a server's metrics are in, and
+// the observer, which both taps tell of every access.
 func (n *node) startObserve(context.Context) error {
 	n.registry = prometheus.NewRegistry()
 	n.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -117,6 +128,8 @@ func (n *node) startObserve(context.Context) error {
 	return nil
 }
 
+// reachOrigins sets up the ways to the stores. None is contacted: a store that
+// is down makes a server not ready, and does not keep it from starting.
 func (n *node) reachOrigins(context.Context) error {
 	origins, err := s3Origins(n.cfg.Storage.Origins, n.lake)
 	if err != nil {
@@ -129,6 +142,7 @@ func (n *node) reachOrigins(context.Context) error {
 	return nil
 }
 
+// openTaps makes the two taps.
 func (n *node) openTaps(context.Context) error {
 	upstreams, err := upstreamsOf(n.cfg.Catalogs)
 	if err != nil {
@@ -142,6 +156,8 @@ func (n *node) openTaps(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("storage.listen: %w", err)
 	}
+	// What connects the two taps: the catalog tap notes where each table lies,
+	// and the storage tap tells by that whose file is read.
 	tables := tap.NewTables(0)
 	n.catalog, err = catalog.New(catalog.Options{
 		Upstreams: upstreams, Origins: n.origins, Keys: n.keys, Tables: tables, Recorder: n.observer,
@@ -160,6 +176,8 @@ func (n *node) openTaps(context.Context) error {
 	return err
 }
 
+// openAdmin makes the admin API, which is given functions and no parts of the
+// server: it can look and cannot touch.
 func (n *node) openAdmin(context.Context) error {
 	n.admin = admin.New(admin.Deps{
 		Observer: n.observer, Status: n.status, Probes: n.probes(), Draining: n.draining.Load,
@@ -183,6 +201,8 @@ func (n *node) run(ctx context.Context) error {
 	if n.lake != nil {
 		g.Go(func() error { return n.lake.wait(ctx) })
 	}
+	// The one goroutine that ends all others, whatever the reason: a signal, a
+	// server that failed, or a lake that died.
 	g.Go(func() error {
 		<-ctx.Done()
 		n.drain(context.Cause(ctx), catalogs)
@@ -202,6 +222,7 @@ func (n *node) run(ctx context.Context) error {
 
 // drain stops accepting and waits for the requests under way, within bounds.
 func (n *node) drain(cause error, catalogs *http.Server) {
+	// First, so that load balancers that ask /readyz stop sending.
 	n.draining.Store(true)
 	n.log.Info("shutting down; a second signal ends at once", "cause", cause, "at_most", n.cfg.Drain)
 	var g errgroup.Group
@@ -212,6 +233,7 @@ func (n *node) drain(cause error, catalogs *http.Server) {
 
 // shut ends a server in good order, and after a while in any.
 func (n *node) shut(server interface{ Shutdown(context.Context) error }, within time.Duration) {
+	// Not from the server's context, which has ended: it would allow no time.
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {

@@ -33,6 +33,7 @@ type configFlags struct {
 func (f *configFlags) load(environ []string) (*Config, error) {
 	cfg := NewConfig()
 	err := cfg.readFile(cmp.Or(f.Config, defaultConfig))
+	// The file that is read without asking need not be there.
 	if err != nil && (f.Config != "" || !errors.Is(err, fs.ErrNotExist)) {
 		return nil, err
 	}
@@ -46,6 +47,8 @@ func (f *configFlags) load(environ []string) (*Config, error) {
 	} {
 		*to = cmp.Or(value, *to)
 	}
+	// As a whole: a catalog of the file beside one of the command line would be
+	// a surprise.
 	if len(f.Catalog) > 0 {
 		if cfg.Catalogs, err = parseCatalogs(f.Catalog); err != nil {
 			return nil, err
@@ -60,6 +63,7 @@ func parseCatalogs(flags []string) ([]UpstreamConfig, error) {
 	for _, text := range flags {
 		name, url, named := strings.Cut(text, "=")
 		switch {
+		// A "=" after a colon is part of a URL and ends no name.
 		case named && !strings.Contains(name, ":"):
 			all = append(all, UpstreamConfig{Name: name, URL: url})
 		case len(flags) > 1:

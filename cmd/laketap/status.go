@@ -34,6 +34,7 @@ func (StatusCmd) Help() string {
 // Run executes the command.
 func (c *StatusCmd) Run(a *app) error {
 	var all overview
+	// Three answers of three moments: their numbers need not add up.
 	for path, v := range map[string]any{
 		"/api/v1/status": &all.Status, "/api/v1/engines": &all.Engines, "/api/v1/tables": &all.Tables,
 	} {
@@ -46,6 +47,8 @@ func (c *StatusCmd) Run(a *app) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(all)
 	}
+	// Each part of the text is a table of its own: a line without tabs, such as
+	// the empty one between two, ends the columns above it.
 	w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
 	showServer(w, &all.Status, time.Now())
 	showEngines(w, all.Engines.Engines, time.Now())
@@ -53,6 +56,7 @@ func (c *StatusCmd) Run(a *app) error {
 	return w.Flush()
 }
 
+// showServer prints what runs and what it stands in front of.
 func showServer(w io.Writer, s *admin.Status, now time.Time) {
 	state := "ready"
 	if !s.Ready {
@@ -86,10 +90,12 @@ func reasonFor(r admin.Reason) string {
 	return cmp.Or(strings.TrimSpace(r.Kind+" "+r.Name), "server")
 }
 
+// showEngines prints an engine a line, both taps in it.
 func showEngines(w io.Writer, all []admin.EngineUse, now time.Time) {
 	fmt.Fprintf(w, "\nENGINE\tCATALOG REQUESTS\tSTORAGE REQUESTS\tREAD\tWRITTEN\tSECONDS\tERRORS\tLAST\n")
 	for i := range all {
 		e := &all[i]
+		// Whichever tap saw the engine last.
 		last := e.Catalog.Last
 		if e.Storage.Last.After(last) {
 			last = e.Storage.Last
@@ -102,6 +108,8 @@ func showEngines(w io.Writer, all []admin.EngineUse, now time.Time) {
 	}
 }
 
+// showTables prints a table and an engine a line. What belongs to no table comes
+// as one without a name.
 func showTables(w io.Writer, all []admin.TableUse) {
 	fmt.Fprintf(w, "\nTABLE\tCATALOG\tENGINE\tCATALOG REQUESTS\tSTORAGE REQUESTS\tREAD\tWRITTEN\tSECONDS\n")
 	for i := range all {

@@ -34,6 +34,8 @@ func versionOf(info *debug.BuildInfo) string {
 	if info == nil {
 		return "devel"
 	}
+	// A build by go install has the module's version; one from a checkout has the
+	// commit, if Go could ask for it.
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
 	}
@@ -47,6 +49,7 @@ func versionOf(info *debug.BuildInfo) string {
 	return "devel-" + commit[:min(12, len(commit))]
 }
 
+// setting returns what the build was told, "" if nothing.
 func setting(info *debug.BuildInfo, key string) string {
 	for _, s := range info.Settings {
 		if s.Key == key {

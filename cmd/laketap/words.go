@@ -26,6 +26,7 @@ func ago(now, then time.Time) string {
 	}
 	d := now.Sub(then).Round(time.Second)
 	switch {
+	// Also what lies ahead: the server's clock may be a little fast.
 	case d < time.Second:
 		return "now"
 	case d >= 48*time.Hour:

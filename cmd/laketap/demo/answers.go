@@ -48,6 +48,8 @@ type answer struct {
 
 // differs returns where got is not what want is, or nil.
 func differs(columns []column, want, got [][]*string) error {
+	// Row by row, since the questions are ordered: another order is another
+	// answer.
 	if len(want) != len(got) {
 		return fmt.Errorf("%d rows, not %d", len(got), len(want))
 	}
@@ -69,6 +71,7 @@ func differs(columns []column, want, got [][]*string) error {
 
 // same reports whether two cells of a column are equal.
 func (c column) same(a, b *string) (bool, error) {
+	// An engine that reads nulls as zeros or empty texts must not pass.
 	if a == nil || b == nil {
 		return a == nil && b == nil, nil
 	}
@@ -85,6 +88,8 @@ func (c column) same(a, b *string) (bool, error) {
 	return false, fmt.Errorf("columns of kind %q are unknown", c.Kind)
 }
 
+// sameBy compares two cells by what they spell. A cell that spells nothing of
+// its kind is an error and not a difference: the engine's script is wrong then.
 func sameBy[T any](a, b string, parse func(string) (T, error), same func(T, T) bool) (bool, error) {
 	x, err := parse(a)
 	if err != nil {
@@ -115,6 +120,7 @@ func exact(s string) (*big.Rat, error) {
 	return r, nil
 }
 
+// parseFloat reads a floating-point number; inf and nan are some, too.
 func parseFloat(s string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
@@ -123,7 +129,10 @@ func parseFloat(s string) (float64, error) {
 	return f, nil
 }
 
+// near reports whether two numbers are equal within floatTolerance, relative to
+// the larger. Around zero that is no tolerance at all, as it should be.
 func near(x, y float64) bool {
+	// Also what has no difference: two infinities of one sign.
 	if x == y || math.IsNaN(x) && math.IsNaN(y) {
 		return true
 	}
@@ -140,6 +149,7 @@ func day(s string) (time.Time, error) {
 	return t, nil
 }
 
+// spell writes a cell for people; a null is no text of four letters to them.
 func spell(cell *string) string {
 	if cell == nil {
 		return "null"

@@ -20,6 +20,8 @@ func (d *Demo) ask(ctx context.Context, engines []engine, srv *server) ([]voice,
 	defer st.end()
 	reference := engine{name: "files", script: "duckdb_demo.py", fix: fixDefault}
 	voices := []voice{d.listen(ctx, st, reference, nil, "reference", d.data())}
+	// Without a reference there is nothing to compare with. An engine that fails
+	// is an answer; the demo goes on.
 	if err := voices[0].failure; err != nil {
 		return nil, fmt.Errorf("read the generated files: %w", err)
 	}
@@ -83,6 +85,7 @@ func (d *Demo) compare(voices []voice) error {
 	}
 	g.add(head...)
 	var wrong []string
+	// The reference is not counted: it agrees with itself.
 	asked := len(d.questions) * (len(voices) - 1)
 	for _, q := range d.questions {
 		want := voices[0].answers[q.ID]
@@ -127,6 +130,7 @@ func (v voice) mark(q question, want answer) (cell, why string) {
 	return "✓ " + spellSeconds(a.seconds), ""
 }
 
+// indentAll moves lines to the right, in place.
 func indentAll(lines []string) []string {
 	for i := range lines {
 		lines[i] = "  " + lines[i]

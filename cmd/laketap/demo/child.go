@@ -40,6 +40,8 @@ type child struct {
 // returns. If the demo itself is killed, the child sees the end of its standard
 // input.
 func (c child) run(ctx context.Context) error {
+	// The writing end is held open for as long as we live and never written to:
+	// its end is what tells the child, and it comes even if we are killed.
 	stdin, alive, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("start %s: %w", c.path, err)
@@ -53,6 +55,7 @@ func (c child) run(ctx context.Context) error {
 		dieWithParent(cmd.SysProcAttr)
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	// Asked by SIGTERM, killed after the grace.
 	cmd.WaitDelay = grace
 	heard, err := c.hear(cmd)
 	if err == nil {
@@ -81,6 +84,8 @@ func (c child) hear(cmd *exec.Cmd) (func(), error) {
 	if c.line == nil {
 		return func() {}, nil
 	}
+	// Both ends are given up by the function that is returned, also when the
+	// command never started.
 	out, in, err := os.Pipe()
 	if err != nil {
 		return func() {}, err
@@ -140,6 +145,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	}
 }
 
+// keep adds to the unfinished line, as far as there is room.
 func (w *lineWriter) keep(p []byte) { w.rest = append(w.rest, p[:min(len(p), maxLine-len(w.rest))]...) }
 
 // flush hands on what has been kept, a last line without its end included.
@@ -153,6 +159,7 @@ func (w *lineWriter) flush() {
 // watchParent cancels when the process that started the demo is gone, such as
 // a make that was killed: nobody would stop the demo then.
 func watchParent(ctx context.Context, every time.Duration, cancel context.CancelCauseFunc) {
+	// An orphan gets another parent, at once. Nothing tells us; we have to look.
 	parent := os.Getppid()
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -67,6 +67,7 @@ func (d *Demo) Run(ctx context.Context) error {
 		defer close(watched)
 		watchParent(ctx, parentEvery, cancel)
 	}()
+	// What run starts it also ends, in reverse order, before it returns.
 	err := d.run(ctx, cancel)
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(cause, context.Canceled) {
 		err = fmt.Errorf("stopped, nothing is left running: %w", cause)
@@ -76,6 +77,7 @@ func (d *Demo) Run(ctx context.Context) error {
 	return err
 }
 
+// run goes through the demo, one step after the other.
 func (d *Demo) run(ctx context.Context, cancel context.CancelCauseFunc) error {
 	d.screen.line("One lake, several engines, one place that sees what all of them do.")
 	engines, left, err := d.choose()
@@ -97,6 +99,7 @@ func (d *Demo) run(ctx context.Context, cancel context.CancelCauseFunc) error {
 	if err != nil {
 		return err
 	}
+	// The server goes last: engines that are being ended still talk to it.
 	defer srv.stop()
 	defer d.whileItServes(ctx, srv, cancel)()
 	if err := d.load(ctx, srv); err != nil {
@@ -150,6 +153,8 @@ func (d *Demo) prepare() (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the demo's folder: %w", err)
 	}
+	// The kernel drops the lock with the process, so a demo that was killed locks
+	// nobody out.
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = lock.Close()
 		return nil, fmt.Errorf("another demo runs in %s: wait for it, or give --dir", d.Dir)
@@ -161,6 +166,8 @@ func (d *Demo) prepare() (unlock func(), err error) {
 	return func() { _ = lock.Close() }, nil
 }
 
+// Where things are below Dir. The name of the data holds its scale, so that two
+// scales do not meet.
 func (d *Demo) scripts() string   { return filepath.Join(d.Dir, "scripts") }
 func (d *Demo) lake() string      { return filepath.Join(d.Dir, "lake") }
 func (d *Demo) serverLog() string { return filepath.Join(d.Dir, "logs", "laketap.log") }
@@ -168,6 +175,8 @@ func (d *Demo) data() string {
 	return filepath.Join(d.Dir, "tpch-"+strconv.FormatFloat(d.Scale, 'f', -1, 64))
 }
 
+// writeScripts writes what the engines run, anew each time: those of an older
+// laketap would speak another protocol.
 func (d *Demo) writeScripts() error {
 	entries, err := scripts.ReadDir("scripts")
 	if err != nil {
@@ -246,6 +255,8 @@ func (d *Demo) start(ctx context.Context) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
+	// Its settings go by the environment, which environ has cleared of all others:
+	// a laketap.yml or a LAKETAP_ variable of this user is for another server.
 	c := child{
 		path: d.Server[0],
 		args: append(slices.Clone(d.Server[1:]), "serve", "--lake", d.lake()),
@@ -317,6 +328,7 @@ func (d *Demo) tellTraffic(ctx context.Context, srv *server) error {
 
 // next says what to do now.
 func (d *Demo) next() {
+	// Commands that can be copied as they are, from where the user is.
 	lines := []string{
 		fmt.Sprintf("`%s serve --lake %s` keeps this lake up; then `%s connect duckdb` prints how an engine joins.", d.Program, shorten(d.lake()), d.Program),
 		fmt.Sprintf("`%s serve --catalog https://catalog.example.com` puts Laketap in front of your own; `%s doctor` checks it.", d.Program, d.Program),

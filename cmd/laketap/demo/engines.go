@@ -22,6 +22,7 @@ type engine struct {
 // fixDefault installs what every demo needs.
 const fixDefault = "make demo"
 
+// none are the arguments of an engine that needs no more than Python.
 func none(*Demo) []string { return nil }
 
 // known lists the engines in the order in which they are asked. The first also
@@ -59,6 +60,7 @@ func (e engine) missing(dir string) string {
 // the demo needs both. "all" adds what is installed, any other name must be;
 // left says what was left out, and how to get it.
 func (d *Demo) choose() (chosen []engine, left []string, err error) {
+	// Names are taken off the list as they are found; what is left is unknown.
 	asked := map[string]bool{}
 	for _, name := range d.Engines {
 		asked[strings.ToLower(strings.TrimSpace(name))] = true

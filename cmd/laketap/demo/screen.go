@@ -74,6 +74,7 @@ func (s *screen) step(format string, args ...any) *step {
 	if s.terminal {
 		every = tickTerminal
 	}
+	// Ends with the step; end waits for it, so nothing is written after done.
 	st.stopped.Go(func() {
 		tick := time.NewTicker(every)
 		defer tick.Stop()
@@ -121,6 +122,7 @@ func (st *step) done(format string, args ...any) {
 	st.line("✓ %s  %s", st.elapsed(), fmt.Sprintf(format, args...))
 }
 
+// elapsed spells how long the step has taken so far.
 func (st *step) elapsed() string { return spellSeconds(time.Since(st.started).Seconds()) }
 
 // A grid is a table of text; its first row is the head. Columns in right are
@@ -130,6 +132,7 @@ type grid struct {
 	right map[int]bool
 }
 
+// add adds a row.
 func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
 
 // lines renders the grid, two spaces between columns.
@@ -173,6 +176,7 @@ func spellSeconds(s float64) string {
 // spellBytes writes a size with three digits.
 func spellBytes(n int64) string {
 	f, units := float64(n), []string{"B", "kB", "MB", "GB", "TB"}
+	// 999.5 and not 1000: three digits are shown, and 1000 has four.
 	for len(units) > 1 && f >= 999.5 {
 		f, units = f/1000, units[1:]
 	}

@@ -31,8 +31,8 @@ type server struct {
 }
 
 // startServer starts the server that c describes and waits until it is ready.
-// It closes the server's log when that has ended. ctx bounds the start only, so that the engines can be ended before the
-// server they talk to.
+// It closes the server's log when that has ended. ctx bounds the start only, so
+// that the engines can be ended before the server they talk to.
 func startServer(ctx context.Context, c child, adminURL string) (*server, error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &server{admin: adminURL, ended: make(chan struct{})}
@@ -59,6 +59,7 @@ func (s *server) await(ctx context.Context) error {
 	defer cancel()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
+	// The last thing that was wrong is what a person wants to know if it is late.
 	why := errors.New("nobody answers")
 	for {
 		select {
@@ -93,6 +94,7 @@ func (s *server) reached(status *admin.Status) error {
 	return nil
 }
 
+// notReady words the server's own reasons.
 func notReady(reasons []admin.Reason) error {
 	all := make([]string, 0, len(reasons))
 	for _, r := range reasons {

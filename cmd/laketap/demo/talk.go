@@ -70,6 +70,7 @@ func (d *Demo) talk(ctx context.Context, e engine, env, args []string, tell func
 	}
 	err = c.run(ctx)
 	switch {
+	// The script's own word for it is the best, its exit status the worst.
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case failure != "":
@@ -91,4 +92,5 @@ func tail(path string) string {
 	return strings.TrimSpace(string(text[max(0, len(text)-tailBytes):]))
 }
 
+// indent sets a text apart from the sentence before it.
 func indent(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }

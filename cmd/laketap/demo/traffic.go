@@ -44,6 +44,8 @@ func trafficRows(tables admin.Tables) []trafficRow {
 				row = &trafficRow{engine: k.engine, table: k.table}
 				sums[k] = row
 			}
+			// Bodies of answers are what was read; of the catalog they are metadata,
+			// which engines wait for as well.
 			row.requests += e.Catalog.Requests + e.Storage.Requests
 			row.read += e.Catalog.BytesOut + e.Storage.BytesOut
 			row.written += e.Storage.BytesIn // what the catalog gets is requests, not data
