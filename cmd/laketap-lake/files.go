@@ -32,6 +32,8 @@ func (s *store) Read(_ context.Context, key string) ([]byte, error) {
 // name it.
 func (s *store) Write(ctx context.Context, key string, data []byte) error {
 	path := s.file(key)
+	// Asked before the write makes folders: those it makes are what has to be
+	// synced afterwards.
 	there := existing(filepath.Dir(path))
 	name, size, kind := bucket, int64(len(data)), "application/json"
 	_, err := s.backend.PutObject(ctx, s3response.PutObjectInput{
@@ -86,6 +88,8 @@ func (s *store) Remove(ctx context.Context, key string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return fmt.Errorf("list objects of %s: %w", key, err)
 	}
+	// Through the library and not by os.Remove, so that each object's metadata in
+	// the other folder goes, too.
 	for _, path := range objects {
 		relative, err := filepath.Rel(filepath.Join(s.root, bucket), path)
 		if err != nil {

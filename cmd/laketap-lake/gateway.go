@@ -39,6 +39,7 @@ func startGateway(ctx context.Context, h *home, k keys, log *requestLog, wanted,
 		if err != nil {
 			return nil, nil, err
 		}
+		// Anew each time: a server that failed to start may have ended its store.
 		objects, err := openStore(ctx, h, k)
 		if err != nil {
 			return nil, nil, err
@@ -48,6 +49,7 @@ func startGateway(ctx context.Context, h *home, k keys, log *requestLog, wanted,
 			return running, objects, nil
 		}
 		failures = fmt.Errorf("start object store on port %d: %w", port, err)
+		// With a port that was asked for there is no other to try.
 		if wanted != 0 || attempt == portAttempts-1 {
 			break
 		}

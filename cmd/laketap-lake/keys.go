@@ -23,7 +23,8 @@ type keys struct {
 	Reader key `json:"reader"`
 }
 
-// loadKeys reads the keys of the lake, and makes them on first start.
+// loadKeys reads the keys of the lake, and makes them on first start. They stay
+// the same over restarts, since engines keep them in their configuration.
 func (h *home) loadKeys() (keys, error) {
 	data, err := os.ReadFile(h.path(keysName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,6 +33,8 @@ func (h *home) loadKeys() (keys, error) {
 	if err != nil {
 		return keys{}, fmt.Errorf("read keys of lake: %w", err)
 	}
+	// Damaged keys are not replaced by new ones without asking: clients have the
+	// old ones in their configuration, and would be refused without a word why.
 	var k keys
 	if err := json.Unmarshal(data, &k); err != nil || k.Owner.ID == "" || k.Owner.Secret == "" || k.Reader.ID == "" || k.Reader.Secret == "" {
 		return keys{}, fmt.Errorf("%s is damaged: remove it and start again, new keys are made", h.path(keysName))
@@ -53,6 +56,7 @@ func (h *home) makeKeys() (keys, error) {
 // both in URLs and shell lines.
 func newKey(kind string) key {
 	secret := make([]byte, 30)
+	// It cannot fail: where there is no randomness, the runtime ends the program.
 	rand.Read(secret)
 	return key{ID: kind + rand.Text()[:16], Secret: base64.RawURLEncoding.EncodeToString(secret)}
 }

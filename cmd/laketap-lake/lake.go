@@ -18,7 +18,9 @@ import (
 const drainTime = 10 * time.Second
 
 // run opens the folder, the object store and the catalog, announces them, and
-// closes them in reverse order when ctx ends.
+// closes them in reverse order when ctx ends: the catalog first, which writes
+// to the store; the lock of the folder last, so that the next lake starts on a
+// folder that nobody writes to any more.
 func run(ctx context.Context, o options, stdout io.Writer, log *slog.Logger) (err error) {
 	h, err := openHome(o.dir)
 	if err != nil {
@@ -35,6 +37,8 @@ func run(ctx context.Context, o options, stdout io.Writer, log *slog.Logger) (er
 	}
 	defer func() { err = errors.Join(err, requests.close()) }()
 
+	// Both ports before the catalog: what it vends names the store's address, so
+	// that must be known and must not change any more.
 	last := h.lastPorts()
 	listener, err := bind(ctx, o.catalogPort, last.Catalog)
 	if err != nil {
@@ -95,7 +99,9 @@ func welcome(h *home, file lakeFile, stdout io.Writer) error {
 // door is called when requests are accepted and before they no longer are.
 type door struct{ open, close func() error }
 
-// serveCatalog serves until ctx ends or a server fails.
+// serveCatalog serves until ctx ends or a server fails. Of the two ends of
+// s3done the other is the gateway's close, which waits for the same one value;
+// whoever takes it here puts it back.
 func serveCatalog(ctx context.Context, listener net.Listener, handler http.Handler, s3done chan error, d door) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	done := make(chan error, 1)
@@ -112,11 +118,14 @@ func serveCatalog(ctx context.Context, listener net.Listener, handler http.Handl
 		}
 	}
 	failure = errors.Join(failure, d.close())
+	// ctx has ended, which is why we are here: the drain needs a time of its own.
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	if err := server.Shutdown(limited); err != nil {
 		failure = errors.Join(failure, fmt.Errorf("drain catalog: %w", err), server.Close())
 	}
+	// The listener's goroutine has an end in every case: Shutdown or Close made
+	// Serve return.
 	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
 		failure = errors.Join(failure, fmt.Errorf("serve catalog: %w", err))
 	}

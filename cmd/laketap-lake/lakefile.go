@@ -12,7 +12,7 @@ import (
 // the only interface to other programs; docs/formats/lake.md describes it.
 type lakeFile struct {
 	Version   int    `json:"version"`
-	PID       int    `json:"pid"`
+	PID       int    `json:"pid"` // tells this run's file from one that a killed run left
 	Catalog   string `json:"catalog"`
 	S3        s3Info `json:"s3"`
 	Keys      key    `json:"keys"`
@@ -27,7 +27,9 @@ type s3Info struct {
 	Bucket   string `json:"bucket"`
 }
 
-// announce writes lake.json. It exists only while the lake is ready.
+// announce writes lake.json. It exists only while the lake is ready, and it
+// appears whole: programs poll for it and read it the moment it is there. It
+// holds keys, so it is for its owner only.
 func (h *home) announce(file lakeFile) error {
 	data, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {
@@ -37,6 +39,8 @@ func (h *home) announce(file lakeFile) error {
 }
 
 // retract removes lake.json.
+// It goes before the servers do, so that whoever finds it can connect; one that
+// is gone already is no error, since a person may have removed it.
 func (h *home) retract() error {
 	err := os.Remove(h.path(lakeName))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -33,6 +33,7 @@ Flags:
 
 func main() {
 	options, err := parse(os.Args[1:], os.Stderr)
+	// Help was asked for and has been printed, which is a success.
 	if errors.Is(err, flag.ErrHelp) {
 		return
 	}
@@ -64,6 +65,8 @@ func serve(options options) error {
 		}()
 		ctx = guarded
 	}
+	// Warnings only: whoever runs the lake as a child repeats what it says to a
+	// person, and a quiet lake is one that works.
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return run(ctx, options, stdout, log)
 }

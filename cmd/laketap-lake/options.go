@@ -31,6 +31,8 @@ func parse(args []string, help io.Writer) (options, error) {
 	flags.StringVar(&o.log, "log", "", "file to append one JSON line per request to")
 	flags.BoolVar(&o.stdinGuard, "stdin-guard", false, "end when standard input is closed")
 
+	// The flag package stops at the first word that is no flag. Taking that word
+	// and parsing on lets flags stand on either side of the folder.
 	var words []string
 	for rest := args; ; {
 		if err := flags.Parse(rest); err != nil {
@@ -61,6 +63,8 @@ func (o options) resolve(dir, vend string) (options, error) {
 			return options{}, fmt.Errorf("--%s=%d: want a port, 0 to 65535", name, port)
 		}
 	}
+	// A misspelt value must not vend more than was meant, so there is no default
+	// for what is not known.
 	o.vend = vending(vend)
 	if !o.vend.known() {
 		return options{}, fmt.Errorf("--vend=%s: want keys, readonly or none", vend)

@@ -22,6 +22,8 @@ func bind(ctx context.Context, wanted, last int) (net.Listener, error) {
 		first = last
 	}
 	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(loopback, strconv.Itoa(first)))
+	// The last run's port is a wish: an address that survives a restart is nice
+	// to have. A port that was asked for is not, so no other will do.
 	if err != nil && wanted == 0 && last != 0 {
 		listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(loopback, "0"))
 	}
@@ -34,7 +36,8 @@ func bind(ctx context.Context, wanted, last int) (net.Listener, error) {
 	return listener, nil
 }
 
-// pickPort is bind for a library that wants to bind by itself.
+// pickPort is bind for a library that wants to bind by itself. Between the two
+// another program may take the port; startGateway then tries again.
 func pickPort(ctx context.Context, wanted, last int) (int, error) {
 	listener, err := bind(ctx, wanted, last)
 	if err != nil {

@@ -50,7 +50,9 @@ func openLog(path string) (*requestLog, error) {
 	return &requestLog{file: file}, nil
 }
 
-// write adds a line. A log that cannot be written does not fail requests.
+// write adds a line. A log that cannot be written does not fail requests. One
+// write call a line, into a file opened for appending: lines of two requests
+// never mix, and a reader never sees half of one.
 func (l *requestLog) write(e entry) {
 	e.Query = redact(e.Query)
 	line, err := json.Marshal(e)
@@ -136,7 +138,9 @@ func (w *notedWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// accessKey is the key id of a signed request, by header or by query.
+// accessKey is the key id of a signed request, by header or by query. It is
+// what the request claims: the log is written for refused requests, too, so an
+// id in it is no proof of who asked.
 func accessKey(authorization, query string) string {
 	if _, rest, ok := strings.Cut(authorization, "Credential="); ok {
 		id, _, _ := strings.Cut(rest, "/")
@@ -149,7 +153,8 @@ func accessKey(authorization, query string) string {
 	return ""
 }
 
-// redact takes from a query what would let a reader of the log in.
+// redact takes from a query what would let a reader of the log in: presigned
+// URLs carry their signature there, and are good until they expire.
 func redact(query string) string {
 	if !strings.Contains(query, "X-Amz-") {
 		return query

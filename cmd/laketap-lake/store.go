@@ -37,6 +37,8 @@ type store struct {
 // openStore opens the objects of a lake. It changes the working directory of
 // the process, which is the library's way.
 func openStore(ctx context.Context, h *home, k keys) (*store, error) {
+	// The metadata must lie beside the objects and not among them: what is under
+	// root is what engines see as keys.
 	root, beside := h.path("s3/objects"), h.path("s3/meta")
 	for _, folder := range []string{root, beside} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -66,6 +68,8 @@ func openStore(ctx context.Context, h *home, k keys) (*store, error) {
 func (s *store) ensureBucket(ctx context.Context, sidecar meta.SideCar, k keys) error {
 	_, err := sidecar.RetrieveAttribute(nil, bucket, "", "acl")
 	if errors.Is(err, meta.ErrNoSuchKey) {
+		// Remove and not RemoveAll: if there is anything in it after all, it is
+		// somebody's data, and the start fails.
 		if err := os.Remove(filepath.Join(s.root, bucket)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("clear unfinished bucket: %w", err)
 		}
@@ -85,6 +89,8 @@ func (s *store) ensureBucket(ctx context.Context, sidecar meta.SideCar, k keys) 
 	} else if err != nil {
 		return fmt.Errorf("read bucket owner: %w", err)
 	}
+	// At each start: a policy is cheap to set, and this way a lake of an older
+	// program gets the rights of this one.
 	if err := s.backend.PutBucketPolicy(ctx, bucket, readerPolicy(k.Reader.ID)); err != nil {
 		return fmt.Errorf("set rights of the reader: %w", err)
 	}

@@ -32,6 +32,8 @@ func (c *Catalog) apply(base staged, one change, again bool) (table.Metadata, er
 	if len(one.raw) == 0 {
 		one.raw = json.RawMessage("[]")
 	}
+	// Read twice: the library's types hide what is decided here, such as the
+	// location, and the outline alone could not be applied.
 	var outlines []outline
 	if err := json.Unmarshal(one.raw, &outlines); err != nil {
 		return nil, badRequest("updates of table %s: %v", one.id, err)
@@ -56,6 +58,8 @@ func (c *Catalog) apply(base staged, one change, again bool) (table.Metadata, er
 			return nil, refusal(one.id, update.Action(), err)
 		}
 	}
+	// A commit that changes nothing makes no new file: engines send such commits
+	// to assert something, and the metadata log would fill with copies.
 	if base.parsed != nil && !builder.HasChanges() {
 		return base.parsed, nil
 	}
@@ -100,6 +104,8 @@ func require(base table.Metadata, one change) error {
 	if base == nil && !creates {
 		return noSuchTable(one.id)
 	}
+	// All 409: a client takes that to mean that it may refresh and try again,
+	// which is what a requirement is for.
 	for _, requirement := range one.requirements {
 		if err := requirement.Validate(base); err != nil {
 			return commitFailed("Requirement failed: %s (table %s: %v)", broken(requirement.GetType()), one.id, err)
@@ -113,6 +119,8 @@ func require(base table.Metadata, one change) error {
 func (c *Catalog) builder(base staged, one change, outlines []outline, again bool) (*table.MetadataBuilder, error) {
 	if base.parsed != nil {
 		from := base.from
+		// The log has its entry for the file of before this transaction; the
+		// state in between was never a file.
 		if again {
 			from = ""
 		}

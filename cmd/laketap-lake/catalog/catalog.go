@@ -85,6 +85,8 @@ func (c *Catalog) Close() error {
 func (c *Catalog) write(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
+	// From here on a client that goes away changes nothing: it cannot know
+	// whether its commit happened, and must find out by asking.
 	ctx = context.WithoutCancel(ctx)
 	tx, err := c.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -96,6 +98,8 @@ func (c *Catalog) write(ctx context.Context, do func(context.Context, *sql.Tx) e
 		}
 		return err
 	}
+	// A commit that returned an error may be on disk all the same, such as when
+	// the sync failed. Only here is the state unknown.
 	if err := tx.Commit(); err != nil {
 		return unknownState(err)
 	}

@@ -155,6 +155,8 @@ func (c *Catalog) stageAll(ctx context.Context, changes []change) ([]staged, err
 
 // base is a table before a commit: its current metadata, or none.
 func (c *Catalog) base(ctx context.Context, id identifier) (staged, error) {
+	// The namespace first: to a client, a table in a namespace that is not there
+	// is another mistake than a table that is not there.
 	if _, err := propertiesOf(ctx, c.db, id.Namespace); err != nil {
 		return staged{}, err
 	}
@@ -225,6 +227,8 @@ func (c *Catalog) insertStaged(ctx context.Context, tx *sql.Tx, one staged) erro
 // discard removes the metadata file of a commit that did not happen because of
 // cause. When it is unknown whether it happened, the file stays.
 func (c *Catalog) discard(ctx context.Context, one staged, cause error) {
+	// Every 5xx of our own is a commit whose state is unknown. The database may
+	// yet name this file.
 	known, ok := errors.AsType[*apiError](cause)
 	if one.kept || (ok && known.status >= http.StatusInternalServerError) {
 		return

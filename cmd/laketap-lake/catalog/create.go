@@ -39,6 +39,8 @@ func (c *Catalog) createTable(r *request) (reply, error) {
 	if _, err := propertiesOf(r.Context(), c.db, id.Namespace); err != nil {
 		return reply{}, err
 	}
+	// Asked early for a good answer; what decides is the insert, which sees what
+	// others did meanwhile.
 	if _, taken, err := find(r.Context(), c.db, id); err != nil || taken {
 		if err == nil {
 			err = tableExists(id)
@@ -74,6 +76,8 @@ func (c *Catalog) newTable(id identifier, body createBody) (table.Metadata, erro
 		order = *body.WriteOrder
 	}
 	tableID := uuid.New()
+	// Without slashes at its end: engines append "/data" to it, and a store takes
+	// two slashes for another key.
 	location := strings.TrimRight(body.Location, "/")
 	if location == "" {
 		location = c.newLocation(id, tableID)

@@ -54,6 +54,8 @@ func (c *Catalog) loadTable(r *request) (reply, error) {
 	if holds(r.Header.Values("If-None-Match"), tag) {
 		return reply{status: http.StatusNotModified, etag: tag}, nil
 	}
+	// The bytes of the file, never what a parser made of them: fields of a format
+	// that is newer than this program reach the engine that knows them.
 	metadata, err := c.readMetadata(r.Context(), current.metadata)
 	if err != nil {
 		return reply{}, err
@@ -96,6 +98,7 @@ func (c *Catalog) vend(location string) []credential {
 // etag stands for an answer to a load. What is vended is part of it: after a
 // restart on other ports a 304 would leave clients with dead addresses.
 func (c *Catalog) etag(metadataLocation, variant string) string {
+	// A hash and not the values: what is vended holds a secret.
 	sum := sha256.New()
 	keys := make([]string, 0, len(c.options.Vend))
 	for key := range c.options.Vend {
@@ -156,6 +159,7 @@ func onlyReferenced(metadata []byte) ([]byte, error) {
 		return nil, err
 	}
 	keep := map[int64]bool{}
+	// Version 1 files have a current snapshot and need not have a branch for it.
 	if named.Current != nil {
 		keep[*named.Current] = true
 	}

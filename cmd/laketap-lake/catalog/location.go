@@ -38,6 +38,7 @@ func segment(name string) string {
 			return '_'
 		}
 	}, name)
+	// No folder is hidden, and none is "." or "..", which would climb.
 	if strings.HasPrefix(safe, ".") {
 		safe = "_" + safe[1:]
 	}

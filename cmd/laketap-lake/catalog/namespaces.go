@@ -36,6 +36,7 @@ func (c *Catalog) listNamespaces(r *request) (reply, error) {
 		}
 		prefix = parent.below()
 	}
+	// Not LIKE: names may hold its wildcards, and it ignores the case of letters.
 	names, err := column(r.Context(), c.db,
 		"select name from namespaces where substr(name, 1, length(?)) = ? and instr(substr(name, length(?) + 1), char(31)) = 0 order by name",
 		prefix, prefix, prefix)
@@ -62,6 +63,7 @@ func (c *Catalog) createNamespace(r *request) (reply, error) {
 	if err := body.Namespace.check(); err != nil {
 		return reply{}, err
 	}
+	// The answer must hold an object where the client sent none.
 	if body.Properties == nil {
 		body.Properties = map[string]string{}
 	}

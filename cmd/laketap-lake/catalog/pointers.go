@@ -69,6 +69,8 @@ func (c *Catalog) swap(ctx context.Context, tx *sql.Tx, id identifier, from stri
 	if err != nil {
 		return err
 	}
+	// Compare and swap in one statement: whoever finds another file than the one
+	// it built on changes no row.
 	changed, err := affected(tx.ExecContext(ctx,
 		"update tables set uuid = ?, location = ?, folder = ?, metadata_location = ?, updated_ms = ? where namespace = ? and name = ? and metadata_location = ?",
 		to.uuid, to.location, key+"/", to.metadata, c.options.Now().UnixMilli(), id.Namespace.key(), id.Name, from))

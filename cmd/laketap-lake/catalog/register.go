@@ -33,6 +33,8 @@ func (c *Catalog) registerTable(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, badRequest("metadata file %s: %v", body.MetadataLocation, err)
 	}
+	// The file may lie in the lake and its table elsewhere, where this catalog
+	// could write no next file.
 	if _, err := c.keyOf(parsed.Location()); err != nil {
 		return reply{}, err
 	}

@@ -62,6 +62,8 @@ type configBody struct {
 // config answers with what is served. Every warehouse name is this lake.
 func (c *Catalog) config(*request) (reply, error) {
 	body := configBody{Defaults: map[string]string{}, Overrides: map[string]string{}}
+	// Clients choose by this list what they ask for; without one each of them
+	// assumes a set of its own, which is not what this lake serves.
 	for _, r := range routes() {
 		if r.path != configPath {
 			body.Endpoints = append(body.Endpoints, r.method+" "+r.path)

@@ -74,6 +74,7 @@ func send(w http.ResponseWriter, r *http.Request, answer reply) error {
 	var body bytes.Buffer
 	if answer.body != nil && r.Method != http.MethodHead {
 		encoder := json.NewEncoder(&body)
+		// Metadata is passed on as it is; escaping would change its bytes.
 		encoder.SetEscapeHTML(false)
 		if err := encoder.Encode(answer.body); err != nil {
 			http.Error(w, "encode answer", http.StatusInternalServerError)
@@ -88,6 +89,7 @@ func send(w http.ResponseWriter, r *http.Request, answer reply) error {
 		header.Set("Content-Type", "application/json")
 		header.Set("Content-Length", strconv.Itoa(body.Len()))
 	}
+	// Without a body there is no length to state: a 204 and a 304 may have none.
 	w.WriteHeader(answer.status)
 	_, err := w.Write(body.Bytes())
 	if errors.Is(err, http.ErrBodyNotAllowed) {

@@ -50,6 +50,8 @@ func openDatabase(ctx context.Context, path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Readers do not wait for the writer in WAL mode, so a few connections help;
+	// idle ones are kept, since each new one runs the pragmas again.
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(4)
 	if err := migrate(ctx, db); err != nil {

@@ -52,6 +52,8 @@ func (c *Catalog) dropTable(r *request) (reply, error) {
 		if _, err := tx.ExecContext(ctx, "delete from tables where namespace = ? and name = ?", r.namespace.key(), r.table); err != nil {
 			return fmt.Errorf("drop table %s: %w", r.id(), err)
 		}
+		// In the same transaction as the delete: it sees exactly what the drop
+		// leaves, and not this table itself.
 		shared, err = inUse(ctx, tx, key)
 		return err
 	})
@@ -139,6 +141,8 @@ func (c *Catalog) reportMetrics(r *request) (reply, error) {
 	if _, err := lookup(r.Context(), c.db, r.id()); err != nil {
 		return reply{}, err
 	}
+	// Read all the same: a client that sends nonsense should hear of it, and the
+	// connection is kept only if the body was read.
 	var report map[string]any
 	if err := r.decode(&report); err != nil {
 		return reply{}, err
