@@ -88,12 +88,20 @@ func New(d Deps) http.Handler {
 	h := &handler{Deps: d, prober: newProber(d.Probes, d.Now), followers: make(chan struct{}, maxFollowers)}
 	mux := http.NewServeMux()
 	for _, r := range h.routes() {
-		mux.HandleFunc("GET "+r.path, r.serve)
+		mux.HandleFunc("GET "+r.path, r.serve) // and HEAD, says net/http
+		// Without this, what catches the rest would call the path unknown.
+		mux.HandleFunc(r.path, readOnly)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "no such path; see /api/v1/openapi.yaml")
 	})
 	return h.guard(mux)
+}
+
+// readOnly refuses every method but those that read (RFC 9110 §15.5.6).
+func readOnly(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Allow", "GET, HEAD")
+	refuse(w, http.StatusMethodNotAllowed, "the API only reads: use GET or HEAD")
 }
 
 // routes lists what there is; a test holds openapi.yaml to it.
