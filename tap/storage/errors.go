@@ -123,7 +123,8 @@ func (e *apiError) answer(r *request) *answer {
 	return a
 }
 
-// validText bounds a text that a client sent and makes it fit for XML.
+// validText bounds a text that a client sent and makes it fit for XML, whose
+// writer escapes the rest. The bound is in bytes and may cut a character.
 func validText(s string) string {
 	const limit = 1024
 	if len(s) > limit {

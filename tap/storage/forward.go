@@ -36,6 +36,7 @@ func (s *Server) newExchange(ctx context.Context) *exchange {
 	return ex
 }
 
+// end stops the watch first: what it would blame is over.
 func (ex *exchange) end() {
 	ex.watch.stop()
 	ex.cancel(context.Canceled)
@@ -141,11 +142,14 @@ func encodePath(key string) string {
 	return string(b)
 }
 
+// unreserved is RFC 3986 §2.3 with the slash, which parts keys and is never
+// escaped in a path: S3 takes %2F for the same key, some stores do not.
 func unreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~/", c) >= 0
 }
 
-// withoutSignature removes what signs a presigned URL.
+// withoutSignature removes what signs a presigned URL. The rest keeps its
+// order and spelling: the store gets a signature of ours over what it sees.
 func withoutSignature(query string) string {
 	var kept []string
 	for part := range strings.SplitSeq(query, "&") {

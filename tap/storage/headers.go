@@ -41,6 +41,7 @@ func forwardHeaders(r *request) http.Header {
 	if coding := withoutChunked(r.header("Content-Encoding")); coding != "" {
 		out.Set("Content-Encoding", coding)
 	}
+	// A store's log should name the client, or nobody, but not us.
 	if _, ok := out["User-Agent"]; !ok {
 		out["User-Agent"] = []string{""} // else Go would name itself
 	}

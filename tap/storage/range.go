@@ -68,7 +68,8 @@ func totalOf(contentRange string) int64 {
 	return n
 }
 
-// digits reads a number of decimal digits only: no sign, no space.
+// digits reads a number of decimal digits only: no sign, no space. A number
+// beyond int64 is no number: cut short it would name other bytes.
 func digits(s string) (int64, bool) {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {

@@ -84,7 +84,7 @@ type outgoing struct {
 // than its own.
 func (o *outgoing) SupportsBodyWriteTo() bool { return true }
 
-// Read is not used.
+// Read is not used: fasthttp asks for it by its interface only.
 func (o *outgoing) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
 // WriteTo writes the body. An error, or a body shorter than its length, makes
@@ -106,6 +106,8 @@ func (o *outgoing) WriteTo(w io.Writer) (int64, error) {
 	return o.written, o.err
 }
 
+// writeBytes writes what is in memory, in steps like those of a file: one
+// deadline over all of a large block would cut off slow clients.
 func (o *outgoing) writeBytes(w io.Writer) error {
 	r := bytes.NewReader(o.body.Bytes)
 	for r.Len() > 0 {
@@ -144,6 +146,8 @@ func (o *outgoing) writeFile(w io.Writer) error {
 	return nil
 }
 
+// writeStream copies through one buffer, so that a slow client slows the
+// origin down instead of filling our memory.
 func (o *outgoing) writeStream(w io.Writer) error {
 	buf, ok := o.buffers.Get().(*[]byte)
 	if !ok {
