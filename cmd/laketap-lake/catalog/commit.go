@@ -14,15 +14,15 @@ import (
 // commitBody is the protocol's CommitTableRequest. The identifier is in the
 // path for one table and in the body for a transaction.
 type commitBody struct {
-	Identifier   *identifier        `json:"identifier"`
-	Requirements table.Requirements `json:"requirements"`
-	Updates      json.RawMessage    `json:"updates"`
+	Identifier   *identifier     `json:"identifier"`
+	Requirements requirements    `json:"requirements"`
+	Updates      json.RawMessage `json:"updates"`
 }
 
 // change is one table's part of a commit.
 type change struct {
 	id           identifier
-	requirements table.Requirements
+	requirements requirements
 	raw          json.RawMessage
 }
 
