@@ -38,7 +38,8 @@ func launch(t *testing.T, dir string, args ...string) *process {
 	p.cmd = &exec.Cmd{
 		Path: exe, Args: append([]string{"laketap"}, args...), Dir: dir, Stdout: p.stdout, Stderr: p.stderr,
 		Env: append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "LAKETAP_CATALOG_LISTEN=127.0.0.1:0",
-			"LAKETAP_STORAGE_LISTEN=127.0.0.1:0", "LAKETAP_ADMIN_LISTEN=127.0.0.1:0", "LAKETAP_DATA="+filepath.Join(dir, "data")),
+			"LAKETAP_STORAGE_LISTEN=127.0.0.1:0", "LAKETAP_ADMIN_LISTEN=127.0.0.1:0", "LAKETAP_DATA="+filepath.Join(dir, "data"),
+			"GORACE=atexit_sleep_ms=0"),
 	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SAMPLE", mustAbs(samplePath))
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each program otherwise
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
