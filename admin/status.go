@@ -25,6 +25,9 @@ type Addresses struct {
 	Catalog string `json:"catalog"` // base URL of the catalog tap
 	Storage string `json:"storage"` // base URL of the storage tap, as engines get it
 	Admin   string `json:"admin"`
+	// StorageListen is where the storage tap listens: host and port, where an
+	// empty or unspecified host is every address of the machine.
+	StorageListen string `json:"storage_listen"`
 	// Advertised is storage.advertise; "": the host of the catalog request.
 	Advertised string `json:"advertised,omitempty"`
 }

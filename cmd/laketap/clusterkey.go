@@ -41,7 +41,7 @@ func openKeyring(cfg *Config) (ring *tap.Keyring, made bool, err error) {
 	// all nodes would end, and what was wrong with it would be lost.
 	ring, err = tap.ParseKeyring([]byte(text))
 	if err != nil {
-		return nil, false, fmt.Errorf("cluster.key_file: %s: %w", name, err)
+		return nil, false, fmt.Errorf("cluster.key_file: %s: %w; restore it from another node or a backup, or move it away to have one made (engines then load their tables again)", name, err)
 	}
 	return ring, false, nil
 }

@@ -51,9 +51,10 @@ func (c *ConnectCmd) Run(a *app) error {
 	if up.SignedFor != "" {
 		return fmt.Errorf("catalog %s takes requests signed for AWS %s; such a catalog cannot be proxied, connect engines to it directly", up.Name, up.SignedFor)
 	}
-	// text/template escapes nothing: what goes in are addresses of the server and
-	// a name that the user typed for the user's own use.
-	text, err := template.ParseFS(connectFiles, "connect/"+c.Engine+".tmpl")
+	// text/template escapes nothing; each template quotes the warehouse, whose
+	// name may be anything, in its own language. The addresses are URLs.
+	name := c.Engine + ".tmpl"
+	text, err := template.New(name).Funcs(quoting).ParseFS(connectFiles, "connect/"+name)
 	if err != nil {
 		return fmt.Errorf("read connect lines: %w", err)
 	}

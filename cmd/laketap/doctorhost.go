@@ -130,7 +130,7 @@ func (d *doctor) advertise(ctx context.Context) {
 	text, listens := d.cfg.Storage.Advertise, d.cfg.Storage.Listen
 	if d.server != nil { // it may have been started with other flags
 		text = d.server.Addresses.Advertised
-		listens = strings.TrimPrefix(d.server.Addresses.Storage, "http://")
+		listens = d.server.Addresses.StorageListen
 	}
 	if text == "" {
 		host, port, err := net.SplitHostPort(listens)

@@ -41,7 +41,7 @@ func TestDoctorTakesTheServersConfiguration(t *testing.T) {
 	defer up.Close()
 	at := adminOf(t, admin.Status{
 		Version: "v1", Started: time.Now(), Authority: "catalog", Roots: []string{"s3://lake"}, Region: "eu-north-1",
-		Addresses: admin.Addresses{Storage: "http://127.0.0.1:9191"},
+		Addresses: admin.Addresses{Storage: "http://127.0.0.1:9191", StorageListen: "127.0.0.1:9191"},
 		Upstreams: []admin.Upstream{{Name: "lake", URL: up.URL}},
 		Origins:   []admin.Origin{{Name: "lake", Endpoint: "http://127.0.0.1:1", Buckets: []string{"lake"}}, {Name: "aws", Region: "eu-north-1"}},
 	})
@@ -174,16 +174,16 @@ func TestDoctorOnTheAdvertisedAddressOfAServer(t *testing.T) {
 	defer open.Close()
 	gone.Close()
 	for _, c := range []struct {
-		name, advertised, storage, want string
+		name, advertised, listens, want string
 		code                            int
 	}{
-		{"reached", open.URL, "http://127.0.0.1:9191", `^warn +advertise +` + open.URL + ` is a loopback address`, 0},
-		{"not reached", gone.URL, "http://127.0.0.1:9191", `^fail +advertise +` + gone.URL + ` is not reached from here`, 1},
-		{"none", "", "http://10.0.0.1:9191", `^ok +advertise +engines get the host that they reached the catalog by, with port 9191`, 0},
+		{"reached", open.URL, "127.0.0.1:9191", `^warn +advertise +` + open.URL + ` is a loopback address`, 0},
+		{"not reached", gone.URL, "127.0.0.1:9191", `^fail +advertise +` + gone.URL + ` is not reached from here`, 1},
+		{"none", "", "10.0.0.1:9191", `^ok +advertise +engines get the host that they reached the catalog by, with port 9191`, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			at := adminOf(t, admin.Status{
-				Version: "v1", Started: time.Now(), Addresses: admin.Addresses{Advertised: c.advertised, Storage: c.storage},
+				Version: "v1", Started: time.Now(), Addresses: admin.Addresses{Advertised: c.advertised, StorageListen: c.listens},
 			})
 			out, code := examine(t, nil, "--admin", at)
 			says(t, out, c.want)
@@ -217,5 +217,24 @@ func TestDoctorOnSomethingElse(t *testing.T) {
 				t.Errorf("exit code %d, want 0:\n%s", code, out)
 			}
 		})
+	}
+}
+
+// What counts is where the server listens, not the address that it shows, which
+// is one that works from here.
+func TestDoctorAsksWhereTheServerListens(t *testing.T) {
+	for listens, want := range map[string]string{
+		"[::]:9191":      `^ok +advertise +engines get the host that they reached the catalog by, with port 9191`,
+		"0.0.0.0:9191":   `^ok +advertise `,
+		"192.0.2.1:9191": `^ok +advertise `,
+		"127.0.0.1:9191": `^warn +advertise +the storage tap listens on loopback`,
+		"[::1]:9191":     `^warn +advertise +the storage tap listens on loopback`,
+	} {
+		at := adminOf(t, admin.Status{
+			Version: "v1", Started: time.Now(), Authority: "upstream",
+			Addresses: admin.Addresses{Storage: "http://127.0.0.1:9191", StorageListen: listens},
+		})
+		out, _ := examine(t, nil, "--admin", at)
+		says(t, out, want)
 	}
 }

@@ -16,7 +16,7 @@ import (
 func (n *node) addresses() admin.Addresses {
 	at := admin.Addresses{
 		Catalog: urlOf(n.ports.catalog), Storage: urlOf(n.ports.storage), Admin: urlOf(n.ports.admin),
-		Advertised: n.cfg.Storage.Advertise,
+		StorageListen: n.ports.storage.Addr().String(), Advertised: n.cfg.Storage.Advertise,
 	}
 	// The advertised name is of the storage tap. The catalog tap has the same
 	// host and its own port, as far as anybody has said.

@@ -35,7 +35,7 @@ func TestAddressesOfANode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := stillNode(func(cfg *Config) { cfg.Storage.Advertise = c.advertise })
-			c.want.Admin, c.want.Advertised = "http://127.0.0.1:9292", c.advertise
+			c.want.Admin, c.want.StorageListen, c.want.Advertised = "http://127.0.0.1:9292", "127.0.0.1:9191", c.advertise
 			if diff := cmp.Diff(c.want, n.addresses()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
