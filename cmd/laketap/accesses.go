@@ -55,7 +55,11 @@ func (c *AccessesCmd) Run(a *app) error {
 			return err
 		}
 	}
-	if len(page.Accesses) == 0 && !c.JSON {
+	switch {
+	case len(page.Accesses) > 0 || c.JSON:
+	case c.Engine+c.Table+c.Tap+c.Op != "":
+		fmt.Fprintln(a.stderr, "none match; laketap status lists the engines and tables that were seen")
+	default:
 		fmt.Fprintln(a.stderr, "none yet; laketap connect ENGINE tells how to connect one")
 	}
 	return nil
@@ -74,7 +78,7 @@ func (c *AccessesCmd) follow(a *app, query url.Values) error {
 	if a.ctx.Err() != nil {
 		return nil // Ctrl-C
 	}
-	if err == nil {
+	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the server ended the stream; it may be shutting down")
 	}
 	return err
