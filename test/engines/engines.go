@@ -1,7 +1,7 @@
 // Package engines runs real query engines, as their makers ship them. An
-// engine here has one setting, the catalog's URI; everything else it is given
-// is the same whatever stands behind that URI. The scripts beside this file
-// speak for the engines.
+// engine here has one setting, the catalog's URI, or what `laketap connect`
+// printed; everything else it is given is the same whatever stands behind that
+// URI. The scripts beside this file speak for the engines.
 package engines
 
 import (
@@ -72,11 +72,17 @@ type line struct {
 // Command returns how to start an engine for a catalog.
 func Command(t testing.TB, name, uri string) process.Command {
 	t.Helper()
+	return command(t, name, "CATALOG_URI="+uri)
+}
+
+// command returns how to run an engine's script with settings in its environment.
+func command(t testing.TB, script string, env ...string) process.Command {
+	t.Helper()
 	home := Home(t)
 	return process.Command{
 		Path: filepath.Join(home, "venv", "bin", "python"),
-		Args: []string{filepath.Join(process.Root(t), "test", "engines", "run_"+name+".py")},
-		Env:  []string{"SPARK_JARS=" + filepath.Join(home, "jars", "spark"), "CATALOG_URI=" + uri},
+		Args: []string{filepath.Join(process.Root(t), "test", "engines", "run_"+script+".py")},
+		Env:  append([]string{"SPARK_JARS=" + filepath.Join(home, "jars", "spark")}, env...),
 		Pipe: true,
 	}
 }
@@ -103,8 +109,14 @@ func Home(t testing.TB) string {
 // Start starts an engine and waits until it is ready; it ends with the test.
 func Start(t testing.TB, name, uri string) *Engine {
 	t.Helper()
+	return start(t, name, Command(t, name, uri))
+}
+
+// start starts an engine's script and waits until it says that it is ready.
+func start(t testing.TB, name string, c process.Command) *Engine {
+	t.Helper()
 	e := &Engine{Name: name, t: t, answers: make(chan line)}
-	e.process = process.Start(t, Command(t, name, uri))
+	e.process = process.Start(t, c)
 	stop := make(chan struct{})
 	t.Cleanup(func() { close(stop) })
 	go e.listen(stop)

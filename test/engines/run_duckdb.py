@@ -1,11 +1,12 @@
-"""Runs steps in DuckDB. Its only configuration is CATALOG_URI."""
+"""Runs steps in DuckDB. Its only configuration is CATALOG_URI, or what `laketap connect duckdb` printed."""
 
 import glob
 import os
+import re
 import site
 
 import duckdb
-from steps import CATALOG, select, serve
+from steps import CATALOG, printed, select, serve
 
 
 def connect(uri):
@@ -16,12 +17,16 @@ def connect(uri):
     for name in ("httpfs", "avro", "iceberg"):  # iceberg needs the other two
         found = glob.glob(f"{packages}/duckdb_extension_{name}/extensions/*/{name}.duckdb_extension")
         db.execute(f"LOAD '{found[0]}'")
-    db.execute(f"ATTACH '' AS {CATALOG} (TYPE iceberg, ENDPOINT '{uri}', AUTHORIZATION_TYPE 'none')")
+    if printed() is None:
+        db.execute(f"ATTACH '' AS {CATALOG} (TYPE iceberg, ENDPOINT '{uri}', AUTHORIZATION_TYPE 'none')")
+    else:
+        # All but INSTALL and LOAD, which would fetch what the wheels have brought.
+        db.execute(re.sub(r"(INSTALL|LOAD) \w+;", "", printed()))
     return db
 
 
 def main():
-    db = connect(os.environ["CATALOG_URI"])
+    db = connect(os.environ.get("CATALOG_URI"))
 
     def run(text):
         done = db.execute(text)

@@ -1,4 +1,4 @@
-"""Runs steps in PyIceberg. Its only configuration is CATALOG_URI.
+"""Runs steps in PyIceberg. Its only configuration is CATALOG_URI, or what `laketap connect pyiceberg` printed.
 
 PyIceberg has no SQL: a step is Python, with the catalog as `catalog`, and the
 names below. A table that a step leaves in `answer` is its answer.
@@ -15,11 +15,19 @@ import pyiceberg.schema
 import pyiceberg.transforms
 import pyiceberg.types
 from pyiceberg.catalog import load_catalog
-from steps import CATALOG, serve
+from steps import CATALOG, printed, serve
+
+
+def connect():
+    if printed() is None:
+        return load_catalog(CATALOG, type="rest", uri=os.environ["CATALOG_URI"])
+    names = {}
+    exec(printed(), names)
+    return names["catalog"]
 
 
 def main():
-    catalog = load_catalog(CATALOG, type="rest", uri=os.environ["CATALOG_URI"])
+    catalog = connect()
 
     def rows(name, *records):
         """Makes an Arrow table of records in the order of the table's columns."""

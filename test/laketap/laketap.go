@@ -168,6 +168,21 @@ func Doctor(t testing.TB, s *Server) (said string, well bool) {
 	return p.Tail(), code == 0
 }
 
+// Connect returns what `laketap connect` prints for the server.
+func (s *Server) Connect(t testing.TB, args ...string) string {
+	t.Helper()
+	p := process.Start(t, process.Command{
+		Path: process.Binary(t, "laketap"),
+		Args: append([]string{"connect", "--admin", strings.TrimPrefix(s.Admin, "http://")}, args...),
+		Pipe: true,
+	})
+	printed, err := io.ReadAll(p.Stdout)
+	if code := p.Wait(t); err != nil || code != 0 || len(printed) == 0 {
+		t.Fatalf("connect %q: exit code %d, %d bytes, %v\n%s", args, code, len(printed), err, p.Tail())
+	}
+	return string(printed)
+}
+
 // Ready returns what the server says of its readiness.
 func (s *Server) Ready(t testing.TB) (status int, body string) {
 	t.Helper()

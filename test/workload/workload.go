@@ -28,8 +28,11 @@ type Paragraph struct {
 	Text    string
 }
 
-// Parse reads a text.
-func Parse(text string) ([]Paragraph, error) {
+// Parse reads a text for the engines that are set up by URI alone.
+func Parse(text string) ([]Paragraph, error) { return ParseFor(text, engines.All()) }
+
+// ParseFor reads a text for the engines named.
+func ParseFor(text string, names []string) ([]Paragraph, error) {
 	var all []Paragraph
 	var block []string
 	start := 0
@@ -37,7 +40,7 @@ func Parse(text string) ([]Paragraph, error) {
 		if len(block) == 0 {
 			return nil
 		}
-		p, err := paragraph(strings.Join(block, "\n"))
+		p, err := paragraph(strings.Join(block, "\n"), names)
 		if err != nil {
 			return fmt.Errorf("line %d: %w", start, err)
 		}
@@ -63,7 +66,7 @@ func Parse(text string) ([]Paragraph, error) {
 	return all, nil
 }
 
-func paragraph(text string) (Paragraph, error) {
+func paragraph(text string, names []string) (Paragraph, error) {
 	head, what, ok := strings.Cut(text, ":")
 	words := strings.Fields(head)
 	if !ok || len(words) == 0 {
@@ -72,8 +75,8 @@ func paragraph(text string) (Paragraph, error) {
 	p := Paragraph{Text: strings.TrimSpace(what)}
 	switch {
 	case words[0] == "read":
-		p.Read, p.Engines = true, engines.All()
-	case slices.Contains(engines.All(), words[0]):
+		p.Read, p.Engines = true, slices.Clone(names)
+	case slices.Contains(names, words[0]):
 		p.Engines = words[:1]
 	default:
 		return Paragraph{}, fmt.Errorf("no engine %q", words[0])

@@ -52,6 +52,21 @@ read but duckdb: n.t
 	}
 }
 
+// A text may be for other engines than the three.
+func TestParseFor(t *testing.T) {
+	got, err := workload.ParseFor("polars: a\n\nread but daft: n.t\n", []string{"polars", "daft"})
+	want := []workload.Paragraph{
+		{Line: 1, Engines: []string{"polars"}, Text: "a"},
+		{Line: 3, Engines: []string{"polars"}, Read: true, Text: "n.t"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("paragraphs (-want +got), %v:\n%s", err, diff)
+	}
+	if _, err := workload.ParseFor("spark: a", []string{"polars"}); err == nil {
+		t.Error("an engine is known that was not named")
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"oracle: select 1":       "oracle",
