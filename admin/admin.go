@@ -45,6 +45,9 @@ type Deps struct {
 	// Draining reports that the server is about to end, so that balancers send
 	// no more; nil: never.
 	Draining func() bool
+	// Warnings are what a person should see to although engines are served; nil:
+	// none ever.
+	Warnings func() []Reason
 	Gatherer prometheus.Gatherer // nil: no metrics
 	// Hosts are names that the API may be called by, besides localhost and IP
 	// addresses. Any other is refused: a web page can make a browser resolve a
@@ -75,6 +78,9 @@ type route struct {
 func New(d Deps) http.Handler {
 	if d.Draining == nil {
 		d.Draining = func() bool { return false }
+	}
+	if d.Warnings == nil {
+		d.Warnings = func() []Reason { return nil }
 	}
 	if d.Gatherer == nil {
 		d.Gatherer = prometheus.NewRegistry()

@@ -38,6 +38,9 @@ func status() admin.Status {
 			Name: "prod", URL: "https://up", URI: "http://127.0.0.1:8181", Vends: "no", Passed: 2,
 			LastPassed: &admin.Passed{At: at, Table: "tpch.orders", Reason: "no_authority", Fix: "let it vend"}, SignedFor: "glue", DelegationRefused: at,
 		}},
+		Certificate: &admin.Certificate{
+			File: "/etc/tls.crt", Names: []string{"lt"}, Expires: at, Ports: []string{"catalog", "storage"}, Problem: "no pair",
+		},
 		Origins: []admin.Origin{{Name: "aws", Region: "us-east-1", Buckets: []string{"lake"}}},
 	}
 }
@@ -49,6 +52,7 @@ func deps() (admin.Deps, *observe.Observer) {
 	o.Access(sample())
 	return admin.Deps{
 		Observer: o, Status: status, Gatherer: reg,
+		Warnings: func() []admin.Reason { return []admin.Reason{{Kind: "certificate", Reason: "no pair"}} },
 		Probes: []admin.Probe{
 			{Kind: "upstream", Name: "prod", Check: func(context.Context) error { return errors.New("connection refused") }},
 			{Kind: "origin", Name: "aws", Check: func(context.Context) error { return nil }},

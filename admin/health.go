@@ -19,17 +19,18 @@ type Probe struct {
 	Check func(context.Context) error
 }
 
-// A Reason says why the server is not ready.
+// A Reason says why the server is not ready, or what it warns of.
 type Reason struct {
-	Kind   string `json:"kind"` // "upstream", "origin" or "server"
+	Kind   string `json:"kind"` // "upstream", "origin", "server", "certificate" or "audit"
 	Name   string `json:"name,omitempty"`
 	Reason string `json:"reason"`
 }
 
 // Readiness is the answer of /readyz.
 type Readiness struct {
-	Ready   bool     `json:"ready"`
-	Reasons []Reason `json:"reasons"`
+	Ready    bool     `json:"ready"`
+	Reasons  []Reason `json:"reasons"`
+	Warnings []Reason `json:"warnings,omitempty"` // to be seen to, though engines are served
 }
 
 // healthz answers for as long as the process lives.
@@ -55,7 +56,7 @@ func (h *handler) readiness(ctx context.Context) Readiness {
 	} else {
 		reasons = append(reasons, h.prober.reasons(ctx)...)
 	}
-	return Readiness{Ready: len(reasons) == 0, Reasons: reasons}
+	return Readiness{Ready: len(reasons) == 0, Reasons: reasons, Warnings: h.Warnings()}
 }
 
 // A prober runs probes and remembers what they said for a while.

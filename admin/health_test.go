@@ -45,6 +45,7 @@ func TestReadyz(t *testing.T) {
 			d.Probes[0].Check = func(context.Context) error { return c.up }
 			d.Probes[1].Check = func(context.Context) error { return c.store }
 			d.Draining = func() bool { return c.draining }
+			c.want.Warnings = d.Warnings() // which make nothing unready
 			h := admin.New(d)
 			w := get(t, h, "/readyz")
 			if w.Code != c.code {
@@ -113,6 +114,7 @@ func TestStatus(t *testing.T) {
 	got := decode[admin.Status](t, get(t, admin.New(d), "/api/v1/status"))
 	want := status()
 	want.Reasons = []admin.Reason{{Kind: "upstream", Name: "prod", Reason: "connection refused"}}
+	want.Warnings = d.Warnings()
 	want.Upstreams[0].Reason = "connection refused"
 	want.Origins[0].Ready = true
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -17,7 +17,18 @@ type Status struct {
 	Addresses Addresses  `json:"addresses"`
 	Upstreams []Upstream `json:"upstreams"`
 	Origins   []Origin   `json:"origins"`
+	// Certificate is what the ports with TLS show; nil: none has TLS.
+	Certificate *Certificate `json:"certificate,omitempty"`
 	Readiness
+}
+
+// Certificate is what the ports with TLS show.
+type Certificate struct {
+	File    string    `json:"file"`
+	Names   []string  `json:"names"` // that it is good for
+	Expires time.Time `json:"expires"`
+	Ports   []string  `json:"ports"`             // that have TLS
+	Problem string    `json:"problem,omitempty"` // why what the files hold now is not used
 }
 
 // Addresses is where the server is reached.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/laketap/laketap/admin"
+	"github.com/laketap/laketap/internal/certs"
 )
 
 // defaultAdmin is where a server with the defaults has its admin API.
@@ -23,7 +26,8 @@ const maxAnswer = 256 << 20
 
 // adminFlags say where the server is.
 type adminFlags struct {
-	Admin string `env:"LAKETAP_ADMIN" default:"127.0.0.1:9292" placeholder:"ADDR" help:"Address of the server's admin API (${default})."`
+	Admin string `env:"LAKETAP_ADMIN" default:"127.0.0.1:9292" placeholder:"ADDR" help:"Address of the server's admin API (${default}); https://HOST:PORT if it has TLS."`
+	CA    string `name:"ca" env:"LAKETAP_CA" placeholder:"FILE" help:"Authorities that the certificate of an https admin API is verified by, in PEM form; the system's if not set."`
 }
 
 // base returns the URL of the admin API.
@@ -64,8 +68,14 @@ func (f *adminFlags) open(ctx context.Context, path string, query url.Values, ac
 	// No timeout here: a stream that is followed has no end. Whoever wants one
 	// brings it along in ctx.
 	req.Header.Set("Accept", accept)
+	roots, err := certs.Roots(f.CA)
+	if err != nil {
+		return nil, fmt.Errorf("--ca: %w", err)
+	}
 	// The admin API is near: no proxy of the environment is asked.
-	resp, err := (&http.Client{Transport: &http.Transport{}}).Do(req)
+	resp, err := (&http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+	}}).Do(req)
 	if err != nil {
 		return nil, f.unreachable(err)
 	}
@@ -75,6 +85,10 @@ func (f *adminFlags) open(ctx context.Context, path string, query url.Values, ac
 		// would be no help, and could be of any size.
 		var refusal admin.Refusal
 		if json.NewDecoder(io.LimitReader(resp.Body, maxSecret)).Decode(&refusal) != nil || refusal.Error == "" {
+			// What net/http says to http on a port with TLS.
+			if resp.StatusCode == http.StatusBadRequest && !strings.HasPrefix(target, "https:") {
+				return nil, fmt.Errorf("%s answered %s; is that a Laketap server? If it has TLS, write --admin https://HOST:PORT", target, resp.Status)
+			}
 			return nil, fmt.Errorf("%s answered %s; is that a Laketap server?", target, resp.Status)
 		}
 		return nil, fmt.Errorf("the server at %s says: %s", f.base(), refusal.Error)
@@ -90,6 +104,14 @@ func (f *adminFlags) unreachable(err error) error {
 		return err
 	case errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &name):
 		return fmt.Errorf("no server answers at %s; start one with laketap serve, or name its address with --admin", f.Admin)
+	}
+	var unknown x509.UnknownAuthorityError
+	var other x509.HostnameError
+	switch {
+	case errors.As(err, &unknown):
+		return fmt.Errorf("the certificate of %s is of no authority known here; name its authority with --ca FILE", f.Admin)
+	case errors.As(err, &other):
+		return fmt.Errorf("the certificate of %s is not for that name but for %s; use that with --admin", f.Admin, strings.Join(certs.Names(other.Certificate), ", "))
 	}
 	return fmt.Errorf("ask the server at %s: %w", f.Admin, err)
 }

@@ -1,6 +1,9 @@
 package main
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // NOTE: Update etc/laketap.yml after changing a structure below; a test
 // compares the two.
@@ -13,6 +16,7 @@ type Config struct {
 	Catalog  CatalogConfig    `yaml:"catalog"`
 	Storage  StorageConfig    `yaml:"storage"`
 	Admin    AdminConfig      `yaml:"admin"`
+	TLS      TLSConfig        `yaml:"tls"`
 	Keys     []KeyConfig      `yaml:"keys"`
 	Cluster  ClusterConfig    `yaml:"cluster"`
 	Mode     string           `yaml:"mode"`
@@ -66,6 +70,17 @@ type AdminConfig struct {
 	Hosts  []string `yaml:"hosts"` // names that it may be called by, besides localhost and IP addresses
 }
 
+// TLSConfig is the certificate of the ports: one for all that have it, since
+// engines reach them by one name.
+type TLSConfig struct {
+	Cert  string   `yaml:"cert"` // PEM file, the server's own first; "": no TLS
+	Key   string   `yaml:"key"`
+	Ports []string `yaml:"ports"` // which of them have TLS
+}
+
+// on reports whether a port has TLS.
+func (c *TLSConfig) on(port string) bool { return c.Cert != "" && slices.Contains(c.Ports, port) }
+
 // KeyConfig is a static key of the storage tap, for clients that come without a
 // catalog. It opens what it names and nothing else, for reading unless write is
 // set.
@@ -101,6 +116,7 @@ func NewConfig() *Config {
 			Authority: "upstream",
 		},
 		Admin: AdminConfig{Listen: "127.0.0.1:9292"},
+		TLS:   TLSConfig{Ports: []string{"catalog", "storage"}},
 		Mode:  "accelerate",
 		Data:  "./laketap-data",
 		Drain: 30 * time.Second,

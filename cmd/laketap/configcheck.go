@@ -41,6 +41,7 @@ func (c *Config) Check() error {
 	k.storage(&c.Storage)
 	k.origins(c.Storage.Origins)
 	k.keys(c.Keys)
+	k.tls(&c.TLS)
 	k.oneOf("mode", c.Mode, "observe", "advise", "accelerate", "maintain")
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, "text", "json")
@@ -260,6 +261,19 @@ func (k *checker) keys(all []KeyConfig) {
 			k.add(at+".prefixes", "or scope: all, exactly one of them, says what the key may read")
 		}
 		k.prefixes(at+".prefixes", key.Prefixes)
+	}
+}
+
+// tls checks the certificate's setting; its files are read at the start.
+func (k *checker) tls(c *TLSConfig) {
+	if (c.Cert == "") != (c.Key == "") {
+		k.add("tls", "cert and key go together; set both, or neither for plain http")
+	}
+	for _, port := range c.Ports {
+		k.oneOf("tls.ports", port, "catalog", "storage", "admin")
+	}
+	if c.Cert != "" && len(c.Ports) == 0 {
+		k.add("tls.ports", "is empty; name the ports that have TLS, such as [catalog, storage]")
 	}
 }
 

@@ -90,6 +90,7 @@ func (c *DoctorCmd) Run(a *app) error {
 	d.data()
 	d.clusterKey()
 	d.staticKeys()
+	d.certificate()
 	for i := range d.cfg.Catalogs {
 		d.catalog(a.ctx, &d.cfg.Catalogs[i])
 	}
@@ -150,6 +151,9 @@ func (d *doctor) askServer(ctx context.Context) error {
 	// Nobody named a server, so it is the one of this configuration.
 	if at.Admin == defaultAdmin {
 		at.Admin = d.cfg.Admin.Listen
+		if d.cfg.TLS.on("admin") {
+			at.Admin = "https://" + at.Admin
+		}
 	}
 	d.at = at.Admin
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
@@ -189,6 +193,9 @@ func (d *doctor) serverState(refusal error) {
 	d.tell(good, "server", fmt.Sprintf("%s, version %s, up %v", d.at, s.Version, d.now().Sub(s.Started).Round(time.Second)), "")
 	for _, r := range s.Reasons {
 		d.split(bad, reasonFor(r), fmt.Errorf("as the server sees it: %s", r.Reason))
+	}
+	for _, r := range s.Warnings {
+		d.split(warn, reasonFor(r), fmt.Errorf("as the server sees it: %s", r.Reason))
 	}
 	for i := range s.Upstreams {
 		d.seen(&s.Upstreams[i])

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 
+	"github.com/laketap/laketap/internal/certs"
 	"github.com/laketap/laketap/lake/s3"
 	"github.com/laketap/laketap/tap"
 	"github.com/laketap/laketap/tap/catalog"
@@ -35,17 +35,9 @@ func upstreamsOf(all []UpstreamConfig) ([]catalog.Upstream, error) {
 
 // readCA reads certificate authorities; nil is the system's.
 func readCA(at, name string) (*x509.CertPool, error) {
-	if name == "" {
-		return nil, nil //nolint:nilnil // nil is a set of roots, the system's
-	}
-	text, err := os.ReadFile(name)
+	roots, err := certs.Roots(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s.ca: %w", at, err)
-	}
-	roots := x509.NewCertPool()
-	// It passes over what is no certificate; a file without any is a mistake.
-	if !roots.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s.ca: %s holds no PEM certificate", at, name)
 	}
 	return roots, nil
 }

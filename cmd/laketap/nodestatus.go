@@ -15,13 +15,21 @@ import (
 // host is the one that engines know.
 func (n *node) addresses() admin.Addresses {
 	at := admin.Addresses{
-		Catalog: urlOf(n.ports.catalog), Storage: urlOf(n.ports.storage), Admin: urlOf(n.ports.admin),
+		Catalog: n.baseURL("catalog", n.ports.catalog), Storage: n.baseURL("storage", n.ports.storage), Admin: n.baseURL("admin", n.ports.admin),
 		StorageListen: n.ports.storage.Addr().String(), Advertised: n.cfg.Storage.Advertise,
 	}
 	// The advertised name is of the storage tap. The catalog tap has the same
-	// host and its own port, as far as anybody has said.
+	// host and its own port, as far as anybody has said; whether it has TLS too is
+	// told by the certificate or, where something in front of us has it, guessed.
 	if u, err := url.Parse(at.Advertised); err == nil && u.Host != "" {
-		at.Catalog = u.Scheme + "://" + net.JoinHostPort(u.Hostname(), portOf(n.ports.catalog))
+		scheme := u.Scheme
+		switch {
+		case n.cfg.TLS.on("catalog"):
+			scheme = "https"
+		case n.cert != nil:
+			scheme = "http"
+		}
+		at.Catalog = scheme + "://" + net.JoinHostPort(u.Hostname(), portOf(n.ports.catalog))
 		at.Storage = at.Advertised
 	}
 	return at
@@ -31,7 +39,7 @@ func (n *node) addresses() admin.Addresses {
 func (n *node) status() admin.Status {
 	s := admin.Status{
 		Version: version(), Started: n.started.UTC(), Mode: n.cfg.Mode, Addresses: n.addresses(),
-		Authority: n.cfg.Storage.Authority, Roots: n.cfg.Storage.Roots, Region: n.cfg.Storage.Region,
+		Authority: n.cfg.Storage.Authority, Roots: n.cfg.Storage.Roots, Region: n.cfg.Storage.Region, Certificate: n.certificate(),
 	}
 	seen := n.catalog.Upstreams()
 	for i := range seen {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/laketap/laketap/admin"
+	"github.com/laketap/laketap/internal/certs"
 	"github.com/laketap/laketap/lake/s3"
 	"github.com/laketap/laketap/observe"
 	"github.com/laketap/laketap/tap"
@@ -31,6 +33,7 @@ type node struct {
 	log     *slog.Logger
 	started time.Time
 
+	cert     *certs.Pair // nil: no TLS
 	ports    *listeners
 	keys     *tap.Keyring
 	lake     *lake // nil: the catalogs and stores are other people's
@@ -49,6 +52,8 @@ type serveOptions struct {
 	Lake  string // directory of a local lake to run and serve; "": none
 	Log   *slog.Logger
 	Ready func(admin.Addresses) // called once, when all ports answer; nil: nobody waits
+	// Reload tells that files are to be read again: a signal, SIGHUP. nil: never.
+	Reload <-chan os.Signal
 }
 
 // serve runs a server until ctx ends, and then for as long as its requests
@@ -83,6 +88,11 @@ func (n *node) openPorts(ctx context.Context) (err error) {
 	}
 	if len(n.cfg.Catalogs) == 0 && n.opts.Lake == "" {
 		return errors.New("catalogs: is empty; name the catalog to stand in front of (--catalog http://host:port, or catalogs in laketap.yml), or a local lake (--lake DIR)")
+	}
+	if n.cfg.TLS.Cert != "" {
+		if n.cert, err = certs.Open(n.cfg.TLS.Cert, n.cfg.TLS.Key, certs.Options{Log: n.log}); err != nil {
+			return err
+		}
 	}
 	n.ports, err = listen(ctx, &n.cfg)
 	return err
@@ -162,7 +172,7 @@ func (n *node) openTaps(context.Context) error {
 	n.catalog, err = catalog.New(catalog.Options{
 		Upstreams: upstreams, Origins: n.origins, Keys: n.keys, Tables: tables, Recorder: n.observer,
 		Authority: catalog.Authority{Mode: n.cfg.Storage.Authority, Roots: n.cfg.Storage.Roots, Write: n.cfg.Storage.Write},
-		Advertise: n.cfg.Storage.Advertise, StoragePort: port, Region: n.cfg.Storage.Region,
+		Advertise: n.cfg.Storage.Advertise, StoragePort: port, StorageTLS: n.cfg.TLS.on("storage"), Region: n.cfg.Storage.Region,
 		Log: n.log.With("tap", "catalog"), Registerer: n.registry,
 	})
 	if err != nil {
@@ -170,7 +180,7 @@ func (n *node) openTaps(context.Context) error {
 	}
 	n.storage, err = storage.New(storage.Options{
 		Origins: n.origins, Send: n.stores, Keys: n.keys, Static: static, Tables: tables, Recorder: n.observer,
-		Region: n.cfg.Storage.Region, Domain: n.cfg.Storage.Domain,
+		Region: n.cfg.Storage.Region, Domain: n.cfg.Storage.Domain, TLS: n.tls("storage", "http/1.1"),
 		Log: n.log.With("tap", "storage"), Registerer: n.registry,
 	})
 	return err
@@ -180,7 +190,7 @@ func (n *node) openTaps(context.Context) error {
 // server: it can look and cannot touch.
 func (n *node) openAdmin(context.Context) error {
 	n.admin = admin.New(admin.Deps{
-		Observer: n.observer, Status: n.status, Probes: n.probes(), Draining: n.draining.Load,
+		Observer: n.observer, Status: n.status, Probes: n.probes(), Draining: n.draining.Load, Warnings: n.warnings,
 		Gatherer: n.registry, Hosts: n.cfg.Admin.Hosts, Log: n.log.With("step", "admin"),
 	})
 	return nil
@@ -194,10 +204,11 @@ func (n *node) run(ctx context.Context) error {
 	catalogs, people := n.server(n.catalog, context.WithoutCancel(ctx)), n.server(n.admin, late)
 
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return served("catalog", catalogs.Serve(n.ports.catalog)) })
+	g.Go(func() error { return served("catalog", n.serve("catalog", catalogs, n.ports.catalog)) })
 	g.Go(func() error { return served("storage", n.storage.Serve(n.ports.storage)) })
-	g.Go(func() error { return served("admin", people.Serve(n.ports.admin)) })
+	g.Go(func() error { return served("admin", n.serve("admin", people, n.ports.admin)) })
 	g.Go(func() error { return served("catalog", n.catalog.Run(late)) })
+	g.Go(func() error { n.reload(ctx); return nil })
 	if n.lake != nil {
 		g.Go(func() error { return n.lake.wait(ctx) })
 	}

@@ -47,10 +47,16 @@ func start(t *testing.T, cfg *Config) *running {
 // startLogged is start with a log.
 func startLogged(t *testing.T, cfg *Config, log *slog.Logger) *running {
 	t.Helper()
+	return startWith(t, cfg, serveOptions{Log: log})
+}
+
+// startWith is start with options.
+func startWith(t *testing.T, cfg *Config, opts serveOptions) *running {
+	t.Helper()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &running{stop: cancel, ended: make(chan error, 1)}
 	ready := make(chan admin.Addresses, 1)
-	opts := serveOptions{Log: log, Ready: func(at admin.Addresses) { ready <- at }}
+	opts.Ready = func(at admin.Addresses) { ready <- at }
 	go func() { s.ended <- serve(ctx, cfg, opts) }()
 	select {
 	case s.at = <-ready:

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/laketap/laketap/admin"
 )
@@ -99,8 +102,12 @@ func (c *ServeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	// A hangup ends a program by default; daemons read their files again.
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
 	return serve(a.ctx, cfg, serveOptions{
-		Lake: c.Lake, Log: newLogger(a.stderr, cfg.Log), Ready: func(at admin.Addresses) { welcome(a.stdout, at) },
+		Lake: c.Lake, Log: newLogger(a.stderr, cfg.Log), Ready: func(at admin.Addresses) { welcome(a.stdout, at) }, Reload: reload,
 	})
 }
 

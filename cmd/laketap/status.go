@@ -66,6 +66,12 @@ func showServer(w io.Writer, s *admin.Status, now time.Time) {
 	for _, r := range s.Reasons {
 		fmt.Fprintf(w, "  %s: %s\n", reasonFor(r), r.Reason)
 	}
+	for _, r := range s.Warnings {
+		fmt.Fprintf(w, "  warning, %s: %s\n", reasonFor(r), r.Reason)
+	}
+	if c := s.Certificate; c != nil {
+		fmt.Fprintf(w, "TLS on %s, certificate for %s until %s\n", strings.Join(c.Ports, ", "), strings.Join(c.Names, ", "), c.Expires.Format(time.DateOnly))
+	}
 	fmt.Fprintf(w, "\nCATALOG\tURI FOR ENGINES\tUPSTREAM\tREADY\tVENDS KEYS\tLED TO US\tPASSED ON\n")
 	for _, u := range s.Upstreams {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%d\n", u.Name, u.URI, u.URL, yesNo(u.Ready), u.Vends, u.Rewritten, u.Passed)

@@ -13,8 +13,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"time"
+
+	"github.com/laketap/laketap/internal/certs"
 )
 
 // An Origin is a store behind Laketap, as configured.
@@ -67,9 +68,9 @@ func New(o Origin, opts Options) (*Store, error) {
 	if (o.AccessKeyID == "") != (o.SecretAccessKey == "") {
 		return nil, fmt.Errorf("origin %s: an access key id and its secret belong together; set both or neither", o.Name)
 	}
-	roots, err := readCA(o.CA)
+	roots, err := certs.Roots(o.CA)
 	if err != nil {
-		return nil, fmt.Errorf("origin %s: %w", o.Name, err)
+		return nil, fmt.Errorf("origin %s: ca: %w", o.Name, err)
 	}
 	o.Region = cmp.Or(o.Region, "us-east-1")
 	s := &Store{origin: o, endpoint: endpoint, now: opts.Now}
@@ -135,20 +136,4 @@ func parseEndpoint(o Origin) (*url.URL, error) {
 		host = host[:len(host)-len(port)-1]
 	}
 	return &url.URL{Scheme: u.Scheme, Host: host}, nil
-}
-
-// readCA reads certificate authorities; nil are the system's.
-func readCA(file string) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil //nolint:nilnil // a nil pool is what crypto/tls calls the system's
-	}
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("read ca: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("ca %s holds no certificate in PEM form", file)
-	}
-	return pool, nil
 }

@@ -18,7 +18,7 @@ import (
 func TestNewRefuses(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty.pem")
-	if err := os.WriteFile(empty, []byte("no certificate"), 0o600); err != nil {
+	if err := os.WriteFile(empty, []byte("holds no PEM certificate"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {
@@ -35,8 +35,8 @@ func TestNewRefuses(t *testing.T) {
 		{"no url", s3.Origin{Endpoint: "http://[::1"}, "https://host:port"},
 		{"id without secret", s3.Origin{AccessKeyID: "a"}, "belong together"},
 		{"secret without id", s3.Origin{SecretAccessKey: "hunter2"}, "belong together"},
-		{"no ca file", s3.Origin{CA: filepath.Join(dir, "none.pem")}, "read ca"},
-		{"ca without certificate", s3.Origin{CA: empty}, "no certificate"},
+		{"no ca file", s3.Origin{CA: filepath.Join(dir, "none.pem")}, ": ca: open"},
+		{"ca without certificate", s3.Origin{CA: empty}, "holds no PEM certificate"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

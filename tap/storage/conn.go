@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -12,12 +14,13 @@ import (
 // that are open.
 type listener struct {
 	net.Listener
+	tls  *tls.Config // nil: not encrypted
 	mu   sync.Mutex
 	open map[net.Conn]bool
 }
 
-func newListener(ln net.Listener) *listener {
-	return &listener{Listener: ln, open: map[net.Conn]bool{}}
+func newListener(ln net.Listener, config *tls.Config) *listener {
+	return &listener{Listener: ln, tls: config, open: map[net.Conn]bool{}}
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -27,6 +30,11 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 	if tcp, ok := c.(*net.TCPConn); ok {
 		c = &politeConn{TCPConn: tcp}
+	}
+	if l.tls != nil {
+		// The handshake comes with the first byte that is read, in the goroutine
+		// that serves the connection and within the time for a head.
+		c = tls.Server(c, l.tls)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,12 +54,51 @@ func (l *listener) closeAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.open {
-		if p, ok := c.(*politeConn); ok {
+		// Not encrypted's own Close, which takes time to say goodbye.
+		if p, ok := polite(c); ok {
 			_ = p.TCPConn.Close()
 			continue
 		}
 		_ = c.Close()
 	}
+}
+
+// polite returns the politeConn of a connection, below its encryption.
+func polite(c net.Conn) (*politeConn, bool) {
+	if encrypted, ok := c.(*tls.Conn); ok {
+		c = encrypted.NetConn()
+	}
+	p, ok := c.(*politeConn)
+	return p, ok
+}
+
+// linger has a connection listen a little when it is closed: its client was
+// still sending.
+func linger(c net.Conn) {
+	if p, ok := polite(c); ok {
+		p.unread.Store(true)
+	}
+}
+
+// unshaken reports whether a connection should be encrypted and its client has
+// not got so far: scanners, health checks that leave again and clients that
+// distrust the certificate have asked for nothing.
+func unshaken(c net.Conn) bool {
+	encrypted, ok := c.(*tls.Conn)
+	return ok && !encrypted.ConnectionState().HandshakeComplete
+}
+
+// answerPlain answers a client that speaks plain HTTP to an encrypted port in
+// words that it can read.
+func answerPlain(err error) {
+	var plain tls.RecordHeaderError
+	if !errors.As(err, &plain) || plain.Conn == nil {
+		return
+	}
+	_ = plain.Conn.SetWriteDeadline(time.Now().Add(lingerTime))
+	// The client left: nobody to tell.
+	_, _ = io.WriteString(plain.Conn, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"+
+		"This port speaks https; the request was http.\n")
 }
 
 // What a politeConn reads of a client that has not finished sending.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -58,6 +59,11 @@ type Options struct {
 
 	Region string // that clients sign for, beside those of the origins; "" is us-east-1
 	Domain string // "s3.example.com" also takes bucket.s3.example.com; "" is path style only
+
+	// TLS is what connections are encrypted by; nil is plain HTTP. HTTP/1.1 must
+	// be all that its NextProtos offer: a client that was let choose HTTP/2
+	// would speak it.
+	TLS *tls.Config
 
 	MaxConns      int           // connections at once; 0 is 10,000
 	MaxHeader     int           // bytes of a request's head; 0 is 32 KiB

@@ -98,7 +98,8 @@ func (s *Server) fasthttp() *fasthttp.Server {
 }
 
 // Serve serves a listener, which it closes in the end, until
-// [Server.Shutdown]; it is called once. The listener may be one of TLS.
+// [Server.Shutdown]; it is called once. The listener is one of plain TCP:
+// Options.TLS says whether it is encrypted.
 func (s *Server) Serve(ln net.Listener) error {
 	if err := refuseLoop(s.opts.Origins, ln.Addr()); err != nil {
 		return err
@@ -108,7 +109,7 @@ func (s *Server) Serve(ln net.Listener) error {
 		s.mu.Unlock()
 		return ln.Close()
 	}
-	s.ln = newListener(ln)
+	s.ln = newListener(ln, s.opts.TLS)
 	wrapped := s.ln
 	s.mu.Unlock()
 	return s.http.Serve(wrapped)
@@ -266,8 +267,8 @@ func (s *Server) finish(ctx *fasthttp.RequestCtx, r *request, a *answer) {
 		// fasthttp reads a little on and then closes; the client should
 		// neither use the connection again nor lose the answer.
 		a.drop = a.drop || r.length < 0 || r.length-r.body.count.Load() > maxDrain
-		if c, ok := ctx.Conn().(*politeConn); ok && a.drop {
-			c.unread.Store(true)
+		if a.drop {
+			linger(ctx.Conn())
 		}
 	}
 	respond(ctx, r, a, &outgoing{
@@ -287,6 +288,12 @@ const maxDrain = 256 << 10
 
 // unreadable answers what is no HTTP request.
 func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
+	if unshaken(ctx.Conn()) {
+		answerPlain(err)
+		ctx.SetStatusCode(http.StatusBadRequest) // for nobody: there is no way to send it
+		ctx.SetConnectionClose()
+		return
+	}
 	s.metrics.inFlight.Inc()
 	r := &request{id: s.requestID(), at: s.opts.Now(), body: &clientBody{}, length: lengthNone}
 	e := errBadRequest
@@ -298,9 +305,7 @@ func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		e = errRequestTimeout
 	}
-	if c, ok := ctx.Conn().(*politeConn); ok {
-		c.unread.Store(true)
-	}
+	linger(ctx.Conn())
 	// Without the cause: it may quote a header.
 	s.finish(ctx, r, e.answer(r))
 }
