@@ -6,12 +6,21 @@ import (
 	"os"
 )
 
-// A Get asks for an object or a part of it. Head asks for everything but the body.
+// A Get asks for an object or a part of it. Head asks for everything but the
+// body. Table, Right and Proven say for whom: the table of the session that
+// asks, whose word counts on what never changes (zero: nobody's does), the
+// credentials and the prefix that the origin is asked with, and whether the
+// origin has let them in lately. Nothing is answered without the origin to
+// who is not proven, and nothing fetched with one right serves another that is not.
 type Get struct {
-	Name  ObjectName
-	Head  bool
-	Range Range
-	Cond  Cond
+	Name      ObjectName
+	Head      bool
+	Range     Range
+	Cond      Cond
+	Checksums bool // x-amz-checksum-mode: ENABLED
+	Table     TableID
+	Right     string // opaque, no secret; "" is a right like any other
+	Proven    bool
 }
 
 // A Range is a part of an object as a client may name it (RFC 9110 §14.1.2);
