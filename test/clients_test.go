@@ -50,6 +50,7 @@ func TestEveryClient(t *testing.T) {
 	accesses := server.Accesses(t)
 	checkArrived(t, behind, accesses)
 	checkTurns(t, turns, accesses)
+	checkLeavesNothing(t, behind, server, accesses)
 }
 
 // readClients reads the text that all engines know a part of.

@@ -36,6 +36,7 @@ func TestSameAnswer(t *testing.T) {
 		t.Errorf("answers (-direct +through Laketap):\n%s", diff)
 	}
 	checkCoverage(t, behind, server)
+	checkLeavesNothing(t, behind, server, server.Accesses(t))
 }
 
 // differBySettingAlone checks that an engine is started the same way for both

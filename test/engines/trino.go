@@ -66,6 +66,7 @@ func (s *TrinoServer) config() string {
 		"coordinator=true", "node-scheduler.include-coordinator=true",
 		"http-server.http.port=" + port, "discovery.uri=" + s.URL,
 		"node.bind-ip=127.0.0.1", "node.internal-address=127.0.0.1",
+		"http-server.log.enabled=false", // it would lie in the test's folder
 		"query.max-memory=512MB", "query.max-memory-per-node=512MB", "memory.heap-headroom-per-node=300MB",
 	}, "\n")
 }
