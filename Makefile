@@ -55,6 +55,11 @@ bench-lake: ## The readers of the lake beside the libraries they replace; lines 
 	-@go -C lake/parquet/oracletest run ./bench
 	-@go -C lake/iceberg/oracletest run ./bench
 
+.PHONY: bench-pass
+bench-pass: build ## What the storage tap adds to a read that it passes on; lines end in ok or short
+	@go -C test build -o $(CURDIR)/bin/bench-pass ./bench/pass
+	bin/bench-pass
+
 .PHONY: vuln
 vuln: ## Look for known vulnerabilities in what is called (network)
 	@for m in $$(tools/modules); do echo "$$m"; go -C $$m run -modfile=$(CURDIR)/tools/go.mod golang.org/x/vuln/cmd/govulncheck ./... || exit 1; done

@@ -1,0 +1,186 @@
+// Command pass measures what the storage tap adds to a read that it passes on:
+// the same requests to a minimal origin directly and through the tap, in
+// interleaved rounds of one run. It prints a line a figure, each with a target
+// ending in ok or short, writes docs/bench/pass.md, and exits 1 if one is
+// short. Run it in the repository after make build, on a quiet machine.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"time"
+)
+
+// rounds are interleaved: what disturbs one side disturbs the other.
+const rounds = 9
+
+// The target: so much may be added, whichever allows more.
+const (
+	maxShare = 0.05
+	maxAdded = 300 * time.Microsecond
+)
+
+// A cell is a line of the table.
+type cell struct {
+	size     int
+	delay    time.Duration // of the origin, before its first byte
+	requests int           // in a round, by either way
+}
+
+func cells() []cell {
+	delays, sizes := []time.Duration{0, 20 * time.Millisecond}, []int{4 << 10, 1 << 20, 64 << 20}
+	all := make([]cell, 0, len(delays)*len(sizes))
+	for _, delay := range delays {
+		for _, size := range sizes {
+			all = append(all, cell{size, delay, requests(size, delay)})
+		}
+	}
+	return all
+}
+
+// requests is how many make a median of a round: a second of them, about.
+func requests(size int, delay time.Duration) int {
+	switch {
+	case size > 1<<20:
+		return 7
+	case delay > 0:
+		return 30
+	case size == 1<<20:
+		return 300
+	}
+	return 1500
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	short, err := run(ctx)
+	stop()
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	case short:
+		os.Exit(1)
+	}
+}
+
+// run measures, prints, and writes the table.
+func run(ctx context.Context) (short bool, err error) {
+	began := time.Now()
+	origin, err := startOrigin(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer origin.close()
+	tap, err := startTap(ctx, origin.address)
+	if err != nil {
+		return false, err
+	}
+	defer tap.close()
+	var results []result
+	for _, c := range cells() {
+		r, err := measure(ctx, c, origin.address, tap)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", c, err)
+		}
+		fmt.Println(r)
+		short = short || !r.ok()
+		results = append(results, r)
+	}
+	fmt.Printf("took %v\n", time.Since(began).Round(time.Second))
+	return short, write(results, tap.version)
+}
+
+// String names a cell.
+func (c cell) String() string {
+	return fmt.Sprintf("pass %s, origin %d ms", sizeText(c.size), c.delay.Milliseconds())
+}
+
+func sizeText(n int) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
+}
+
+// A result is what came of a cell: medians of the rounds' medians, and CPU of
+// the tap's process.
+type result struct {
+	cell
+
+	direct, through, cpu time.Duration
+}
+
+func (r result) added() time.Duration { return r.through - r.direct }
+func (r result) share() float64       { return float64(r.added()) / float64(r.direct) }
+func (r result) ok() bool             { return r.added() <= maxAdded || r.share() <= maxShare }
+
+// String is the line of a figure.
+func (r result) String() string {
+	verdict := "short"
+	if r.ok() {
+		verdict = "ok"
+	}
+	return fmt.Sprintf("%-28s direct %9s  through %9s  added %8s (%+.1f %%)  cpu of the tap %8s  %s",
+		r.cell, millis(r.direct), millis(r.through), millis(r.added()), 100*r.share(), millis(r.cpu), verdict)
+}
+
+func millis(d time.Duration) string { return fmt.Sprintf("%.3f ms", float64(d.Nanoseconds())/1e6) }
+
+// measure goes through the rounds of a cell.
+func measure(ctx context.Context, c cell, origin string, t *tap) (result, error) {
+	direct, err := dial(ctx, origin, c)
+	if err != nil {
+		return result{}, err
+	}
+	defer direct.close()
+	through, err := dial(ctx, t.address, c)
+	if err != nil {
+		return result{}, err
+	}
+	defer through.close()
+	// What is made at the first request is made before the first round.
+	for _, w := range []*client{direct, through} {
+		w.check = true
+		if _, err := w.medianOf(3); err != nil {
+			return result{}, err
+		}
+		w.check = false
+	}
+	// Wrong bytes would be quick, too.
+	if direct.sum != through.sum {
+		return result{}, errors.New("the tap answers other bytes than the origin")
+	}
+	var spent [3][]time.Duration
+	for range rounds {
+		d, err := direct.medianOf(c.requests)
+		if err != nil {
+			return result{}, err
+		}
+		before, err := t.cpu()
+		if err != nil {
+			return result{}, err
+		}
+		th, err := through.medianOf(c.requests)
+		if err != nil {
+			return result{}, err
+		}
+		after, err := t.cpu()
+		if err != nil {
+			return result{}, err
+		}
+		for i, v := range []time.Duration{d, th, (after - before) / time.Duration(c.requests)} {
+			spent[i] = append(spent[i], v)
+		}
+	}
+	return result{c, median(spent[0]), median(spent[1]), median(spent[2])}, nil
+}
+
+func median(all []time.Duration) time.Duration {
+	all = slices.Sorted(slices.Values(all))
+	return all[len(all)/2]
+}
