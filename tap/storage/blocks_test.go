@@ -83,9 +83,10 @@ func TestPlainReadsGoThroughBlocks(t *testing.T) {
 		{"range and conditions", call{method: "GET", target: "/lake/wh/t/x", header: http.Header{"Range": {"bytes=2-"}, "If-Match": {`"a"`}, "If-None-Match": {`"b"`}}}, true, laketap.Get{
 			Range: laketap.Range{From: 2, To: -1, Set: true}, Cond: laketap.Cond{IfMatch: `"a"`, IfNoneMatch: `"b"`},
 		}},
-		{"checksum mode on the whole", call{method: "GET", target: "/lake/wh/t/x", header: http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}}}, true, laketap.Get{}},
+		{"checksum mode on the whole", call{method: "GET", target: "/lake/wh/t/x", header: http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}}}, true, laketap.Get{Checksums: true}},
 		{"checksum header of Spark", call{method: "GET", target: "/lake/wh/t/x", header: http.Header{"X-Amz-Checksum-Crc32": {"AAAAAA=="}}}, true, laketap.Get{}},
-		{"checksum mode on a part", call{method: "GET", target: "/lake/wh/t/x", header: http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}, "Range": {"bytes=0-1"}}}, false, laketap.Get{}},
+		{"checksum mode on a part", call{method: "GET", target: "/lake/wh/t/x", header: http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}, "Range": {"bytes=0-1"}}}, true, laketap.Get{Checksums: true, Range: laketap.Range{To: 1, Set: true}}},
+		{"checksum mode unheard of", call{method: "GET", target: "/lake/wh/t/x", header: http.Header{"X-Amz-Checksum-Mode": {"FULL"}}}, false, laketap.Get{}},
 		{"version", call{method: "GET", target: "/lake/wh/t/x?versionId=1"}, false, laketap.Get{}},
 		{"part", call{method: "GET", target: "/lake/wh/t/x?partNumber=1"}, false, laketap.Get{}},
 		{"response header", call{method: "GET", target: "/lake/wh/t/x?response-content-type=a"}, false, laketap.Get{}},
@@ -114,6 +115,10 @@ func TestPlainReadsGoThroughBlocks(t *testing.T) {
 				}
 				f.wantNothingSent(t)
 				c.want.Name = laketap.ObjectName{Origin: "main", Bucket: "lake", Key: "wh/t/x"}
+				if b.get.Right == "" || b.get.Table != (laketap.TableID{Catalog: "prod", UUID: "uuid-t"}) {
+					t.Errorf("asked for the table %v with the right %q", b.get.Table, b.get.Right)
+				}
+				b.get.Right, b.get.Table = "", laketap.TableID{}
 				if diff := cmp.Diff(c.want, b.get); diff != "" {
 					t.Errorf("get (-want +got):\n%s", diff)
 				}

@@ -55,6 +55,9 @@ type Options struct {
 	Tables  *tap.Tables // locations of tables; nil: only the session's own table is known
 
 	Blocks   Blocks           // nil: every read goes to the origin
+	// ProofByObject: a right to one object is none to the next, as with stores
+	// that have policies by object. Then each needs its own proof.
+	ProofByObject bool
 	Recorder laketap.Recorder // nil: nobody is told
 
 	Region string // that clients sign for, beside those of the origins; "" is us-east-1

@@ -38,7 +38,8 @@ func (s *Server) readObject(r *request, get laketap.Get) *answer {
 	var reply *laketap.Reply
 	var err error
 	if s.opts.Blocks != nil {
-		reply, err = s.opts.Blocks.Get(s.base, get, fetch)
+		s.authorizeHit(r, &get)
+		reply, err = s.opts.Blocks.Get(s.base, get, s.proving(get.Right, fetch))
 	}
 	if s.opts.Blocks == nil || err != nil && !failed.Load() {
 		if err != nil {
@@ -52,6 +53,19 @@ func (s *Server) readObject(r *request, get laketap.Get) *answer {
 	return &answer{status: reply.Status, header: reply.Header, length: reply.Length, body: reply.Body, served: reply.Served}
 }
 
+// authorizeHit says in the Get for whom it is: the table that the session was
+// handed out for, and whether the origin has let its credentials in lately.
+func (s *Server) authorizeHit(r *request, get *laketap.Get) {
+	get.Right = s.right(r)
+	if r.who.session != nil {
+		get.Table = r.who.session.Table
+	}
+	var renew bool
+	if get.Proven, renew = s.proofs.valid(get.Right); renew {
+		s.renew(r, *get)
+	}
+}
+
 // fetch gets an object from the origin with the caller's credentials. What it
 // asks for is get, which need not be what the client asked for; everything
 // else is the client's.
@@ -63,6 +77,9 @@ func (s *Server) fetch(ex *exchange, r *request, get laketap.Get) (*laketap.Repl
 	set(header, "Range", formatRange(get.Range))
 	set(header, "If-Match", get.Cond.IfMatch)
 	set(header, "If-None-Match", get.Cond.IfNoneMatch)
+	if !get.Checksums {
+		header.Del("X-Amz-Checksum-Mode") // what is not asked for would be stored
+	}
 	req := newOutgoing(ex.ctx, r, header)
 	req.Method = http.MethodGet
 	if get.Head {
@@ -99,7 +116,8 @@ const neutral = " accept accept-charset accept-encoding accept-language amz-sdk-
 	" if-match if-none-match range forwarded via x-real-ip x-forwarded-for x-forwarded-host x-forwarded-port x-forwarded-proto "
 
 // plainGet turns a read into a Get if that says all there is to say about it.
-// Checksum mode on a part does not: the checksum is the whole object's.
+// Checksum mode asks for the whole object's checksum; with a part, which has
+// none, stores answer as if it had not been asked, and the AWS SDKs always ask.
 func plainGet(r *request) (laketap.Get, bool) {
 	if r.op.kind != kindRead || len(r.op.marks) > 0 {
 		return laketap.Get{}, false
@@ -114,8 +132,10 @@ func plainGet(r *request) (laketap.Get, bool) {
 		switch lower := strings.ToLower(f.Name); {
 		case !listed(neutral, lower), listed(" range if-match if-none-match ", lower) && r.times(f.Name) > 1,
 			lower == "range" && !r.rng.Set,
-			lower == "x-amz-checksum-mode" && r.rng.Set:
+			lower == "x-amz-checksum-mode" && (r.times(f.Name) > 1 || !strings.EqualFold(f.Value, "ENABLED")):
 			return laketap.Get{}, false
+		case lower == "x-amz-checksum-mode":
+			get.Checksums = true
 		case lower == "if-match":
 			get.Cond.IfMatch = f.Value
 		case lower == "if-none-match":

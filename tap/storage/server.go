@@ -40,6 +40,7 @@ type Server struct {
 	metrics *metrics
 	http    *fasthttp.Server
 	buffers sync.Pool
+	proofs  *proofs
 
 	base   context.Context // of every origin call; ends with Shutdown
 	cancel context.CancelFunc
@@ -65,6 +66,7 @@ func New(opts Options) (*Server, error) {
 	if _, err := io.ReadFull(opts.Rand, s.boot[:]); err != nil {
 		return nil, fmt.Errorf("read randomness: %w", err)
 	}
+	s.proofs = newProofs(opts.Now, opts.ProofByObject)
 	s.buffers.New = func() any { b := make([]byte, copyBuffer); return &b }
 	s.base, s.cancel = context.WithCancel(context.Background())
 	s.http = s.fasthttp()
@@ -120,6 +122,7 @@ func (s *Server) Serve(ln net.Listener) error {
 // Shutdown stops accepting and waits for the requests under way. When ctx
 // ends first, it breaks them off.
 func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.proofs.work.Wait()
 	defer s.cancel()
 	s.mu.Lock()
 	s.down = true
