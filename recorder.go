@@ -16,6 +16,7 @@ type TableSeen struct {
 	ID       TableID
 	Name     string // dotted namespace and table
 	Location string // s3://…, as the metadata has it
+	Origin   string // configured name of the store that the location is in; "" if it is in none of ours
 	// MetadataLocation is the file that Metadata came from; "" for a staged create.
 	MetadataLocation string
 	Snapshot         int64  // current; -1: none

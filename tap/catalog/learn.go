@@ -128,14 +128,16 @@ func (h *Handler) see(up *upstream, r route, name string, l loaded, g *grant, at
 			g = nil // not in a store of ours: no access to it will come by
 		}
 	}
+	origin := ""
 	if g != nil {
+		origin = g.scope[0].Origin
 		h.opts.Tables.Put(tap.Table{
 			ID: id, Name: name, Location: g.scope[0], More: g.scope[1:],
 			MetadataLocation: l.metadataLocation, Schema: l.schema, Snapshot: l.snapshot, Seen: at,
 		})
 	}
 	h.opts.Recorder.Table(laketap.TableSeen{
-		At: at, ID: id, Name: name, Location: l.location, MetadataLocation: l.metadataLocation,
+		At: at, ID: id, Name: name, Location: l.location, Origin: origin, MetadataLocation: l.metadataLocation,
 		Snapshot: l.snapshot, Schema: l.schema, Metadata: l.metadata,
 	})
 }
