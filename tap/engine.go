@@ -16,6 +16,9 @@ type client struct {
 	within string
 	// version, if set, is the text in front of the version instead of prefix.
 	version string
+	// foreign says that the version there is a library's and not the client's:
+	// Polars tells that of its Rust crate, Daft that of an SDK.
+	foreign bool
 }
 
 // atCatalog knows clients by the User-Agent of their catalog requests. The
@@ -46,7 +49,7 @@ var atStorage = []client{
 	{name: "trino", prefix: "aws-sdk-java/", within: "app/trino", version: "app/trino/"},
 	{name: "duckdb", prefix: "duckdb/v"},
 	{name: "duckdb", prefix: "duckdb/"},
-	{name: "polars", prefix: "polars/"},
+	{name: "polars", prefix: "polars/", foreign: true},
 	{name: "clickhouse", prefix: "clickhouse/"},
 	{name: "clickhouse", prefix: "clickhouse "},
 	{name: "starrocks", prefix: "starrocks", version: "starrocks/"},
@@ -74,8 +77,8 @@ var sdks = []client{
 // borrowed tells programs apart that reach the catalog through PyIceberg: at
 // the store each has an HTTP library of its own.
 var borrowed = []client{
-	{name: "polars", prefix: "polars/"},
-	{name: "daft", prefix: "aws-sdk-rust/"},
+	{name: "polars", prefix: "polars/", foreign: true},
+	{name: "daft", prefix: "aws-sdk-rust/", foreign: true},
 	{name: "daft", prefix: "daft/"},
 }
 
@@ -110,7 +113,6 @@ func EngineAtCatalog(userAgent, clientVersion string) laketap.Engine {
 func EngineAtStorage(userAgent string, session laketap.Engine) laketap.Engine {
 	if session.Name == "pyiceberg" {
 		if e, ok := find(borrowed, userAgent); ok {
-			e.Version = versionUnlessSDK(e, userAgent)
 			return e
 		}
 		if userAgent == "" { // the S3 library of DataFusion names nobody
@@ -130,14 +132,6 @@ func EngineAtStorage(userAgent string, session laketap.Engine) laketap.Engine {
 	return e
 }
 
-// versionUnlessSDK drops a version that is the SDK's and not the engine's.
-func versionUnlessSDK(e laketap.Engine, userAgent string) string {
-	if strings.HasPrefix(strings.ToLower(userAgent), "aws-sdk-") {
-		return ""
-	}
-	return e.Version
-}
-
 // find returns what the first fitting row makes of a header.
 func find(rows []client, header string) (laketap.Engine, bool) {
 	lower := strings.ToLower(header)
@@ -151,6 +145,9 @@ func find(rows []client, header string) (laketap.Engine, bool) {
 
 // versionIn reads the version out of a header in lower case.
 func (c client) versionIn(lower string) string {
+	if c.foreign {
+		return ""
+	}
 	at := len(c.prefix)
 	if c.version != "" {
 		i := strings.Index(lower, c.version)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
+)
+
+const (
+	lockPatience = 5 * time.Second       // of a lake that laketap starts
+	lockLook     = 50 * time.Millisecond // how often it looks
 )
 
 // layout is the version of the folder; docs/formats/lake.md describes it.
@@ -36,7 +43,10 @@ type home struct {
 // processes one is refused before either touches anything. The order of what
 // follows matters: a folder of another layout is left as it was found, so the
 // version is looked at before anything of ours is removed or written.
-func openHome(dir string) (*home, error) {
+//
+// If another process has the folder, it is waited for as long as patience says:
+// a lake whose parent was killed notices and ends a moment after.
+func openHome(ctx context.Context, dir string, patience time.Duration) (*home, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create lake folder: %w", err)
 	}
@@ -51,8 +61,7 @@ func openHome(dir string) (*home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open lock of lake %s: %w", dir, err)
 	}
-	// The kernel drops the lock with the process, however that ends.
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := flock(ctx, lock, patience); err != nil {
 		_ = lock.Close()
 		return nil, fmt.Errorf("lake %s is in use by another process: end it first, or choose another folder", dir)
 	}
@@ -64,6 +73,26 @@ func openHome(dir string) (*home, error) {
 		return nil, errors.Join(err, h.close())
 	}
 	return h, nil
+}
+
+// flock locks a file, and tries again until patience is at its end. The kernel
+// drops a lock with the process that has it, however that ends.
+func flock(ctx context.Context, file *os.File, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	again := time.NewTicker(lockLook)
+	defer again.Stop()
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // looksForeign reports whether somebody keeps other things here. A version says

@@ -7,11 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 func openTestHome(t *testing.T, dir string) *home {
 	t.Helper()
-	h, err := openHome(dir)
+	h, err := openHome(t.Context(), dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,11 +27,23 @@ func TestHome(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("folder: %v, %v", info, err)
 	}
-	if _, err := openHome(dir); err == nil || !strings.Contains(err.Error(), "in use") {
+	if _, err := openHome(t.Context(), dir, 0); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("opened twice: %v", err)
 	}
+	// Who waits gets it as soon as it is free.
+	waiting := make(chan error)
+	go func() {
+		h, err := openHome(t.Context(), dir, time.Minute)
+		if err == nil {
+			err = h.close()
+		}
+		waiting <- err
+	}()
 	if err := h.close(); err != nil {
 		t.Fatal(err)
+	}
+	if err := <-waiting; err != nil {
+		t.Errorf("waited for it: %v", err)
 	}
 	openTestHome(t, dir)
 }
@@ -184,7 +197,7 @@ func TestLooksForeign(t *testing.T) {
 			if err != nil || got != tt.want {
 				t.Errorf("got %v, %v; want %v", got, err, tt.want)
 			}
-			h, err := openHome(dir)
+			h, err := openHome(t.Context(), dir, 0)
 			if (err != nil) != tt.want {
 				t.Fatalf("open: %v", err)
 			}

@@ -22,7 +22,13 @@ const drainTime = 10 * time.Second
 // to the store; the lock of the folder last, so that the next lake starts on a
 // folder that nobody writes to any more.
 func run(ctx context.Context, o options, stdout io.Writer, log *slog.Logger) (err error) {
-	h, err := openHome(o.dir)
+	// Who types the command gets the answer at once; a parent that starts us
+	// right after it was killed may find our predecessor about to end.
+	patience := time.Duration(0)
+	if o.stdinGuard {
+		patience = lockPatience
+	}
+	h, err := openHome(ctx, o.dir, patience)
 	if err != nil {
 		return err
 	}

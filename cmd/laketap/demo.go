@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"strings"
@@ -30,6 +31,14 @@ Examples:
   make demo                   installs DuckDB and PyIceberg first
   make demo ENGINES=all       Spark (Java 17) and Trino (Java 24), too
   laketap demo --engines all  what is installed already`
+}
+
+// Validate refuses a scale that no data can have; kong calls it.
+func (c *DemoCmd) Validate() error {
+	if !(c.Scale > 0) || math.IsInf(c.Scale, 1) {
+		return fmt.Errorf("--scale: %v is no scale factor; 0.01 takes seconds, 1 is some 1 GB", c.Scale)
+	}
+	return nil
 }
 
 // Run executes the command.
