@@ -111,20 +111,35 @@ type upload struct {
 	src   *sigv4.Reader
 	watch *watch
 
-	mu  sync.Mutex
-	err error
+	mu    sync.Mutex
+	taken int64 // bytes handed to the origin's request
+	ended bool  // all of them
+	err   error
 }
 
 func (u *upload) Read(p []byte) (int, error) {
 	u.watch.touch()
 	n, err := u.src.Read(p)
 	u.watch.touch()
-	if err != nil && !errors.Is(err, io.EOF) {
-		u.mu.Lock()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.taken += int64(n)
+	switch {
+	case errors.Is(err, io.EOF):
+		u.ended = true
+	case err != nil:
 		u.err = err
-		u.mu.Unlock()
 	}
 	return n, err
+}
+
+// whole reports whether the origin can have the whole body: its length, if
+// that is known, else its end. The end of a known length is read only after
+// the last byte has gone out, when the reply may be there already.
+func (u *upload) whole(length int64) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.ended || length >= 0 && u.taken >= length
 }
 
 // Close does nothing: the client's connection outlives its body.

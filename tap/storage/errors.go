@@ -45,7 +45,7 @@ var (
 	errUnknownKey      = &apiError{status: http.StatusForbidden, code: "InvalidAccessKeyId", message: "The AWS Access Key Id you provided does not exist in our records."}
 	errInvalidToken    = &apiError{status: http.StatusBadRequest, code: "InvalidToken", message: "The provided token is malformed or otherwise invalid."}
 	errExpiredToken    = &apiError{status: http.StatusBadRequest, code: "ExpiredToken", message: "The provided token has expired."}
-	errInvalidURI      = &apiError{status: http.StatusBadRequest, code: "InvalidURI", message: "Couldn't parse the specified URI."}
+	errInvalidURI      = &apiError{status: http.StatusBadRequest, code: "InvalidURI", message: "Couldn't parse the specified URI.", drop: true}
 	errInvalidArgument = &apiError{status: http.StatusBadRequest, code: "InvalidArgument", message: "A query parameter or header was given more than once."}
 	errBucketName      = &apiError{status: http.StatusBadRequest, code: "InvalidBucketName", message: "The specified bucket is not valid."}
 	errBadRequest      = &apiError{status: http.StatusBadRequest, code: "BadRequest", message: "An error occurred when parsing the HTTP request.", drop: true}
@@ -56,6 +56,7 @@ var (
 	errMalformedXML    = &apiError{status: http.StatusBadRequest, code: "MalformedXML", message: "The XML you provided was not well-formed or did not validate against our published schema."}
 	errCopySource      = &apiError{status: http.StatusBadRequest, code: "InvalidArgument", message: "Copy Source must mention the source bucket and key: sourcebucket/sourcekey"}
 	errCopyOrigins     = &apiError{status: http.StatusNotImplemented, code: "NotImplemented", message: "Source and target of a copy lie in different stores."}
+	errMethod          = &apiError{status: http.StatusMethodNotAllowed, code: "MethodNotAllowed", message: "The specified method is not allowed against this resource.", drop: true}
 	errExpectation     = &apiError{status: http.StatusExpectationFailed, code: "ExpectationFailed", message: "The only expectation supported is 100-continue.", drop: true}
 	errNoOrigin        = &apiError{status: http.StatusForbidden, code: "AccessDenied", message: "The bucket belongs to no store of this server; see storage.origins."}
 	errLoop            = &apiError{status: http.StatusLoopDetected, code: "LoopDetected", message: "The request came back from this server: an endpoint in storage.origins leads here.", drop: true}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -60,6 +61,12 @@ func (s *Server) send(ex *exchange, r *request, req *http.Request, p sigv4.Paylo
 	}
 	ex.watch.touch()
 	resp.Body = &originBody{resp.Body, ex}
+	if resp.StatusCode < http.StatusOK {
+		// Nobody asked for another protocol, and what follows such a head is
+		// no body. fasthttp would even take 000 for 200.
+		err := fmt.Errorf("store answered with status %03d, which ends no request", resp.StatusCode)
+		return nil, errors.Join(err, resp.Body.Close())
+	}
 	return resp, nil
 }
 

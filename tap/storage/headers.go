@@ -23,7 +23,7 @@ const private = " forwarded via x-real-ip x-http-method x-http-method-override x
 // line of the client's.
 func forwardHeaders(r *request) http.Header {
 	out := make(http.Header, len(r.sig.Header))
-	named := connectionNamed(r.header("Connection"))
+	named := connectionNamed(r.headers("Connection"))
 	for _, f := range r.sig.Header {
 		lower := strings.ToLower(f.Name)
 		switch {
@@ -38,7 +38,7 @@ func forwardHeaders(r *request) http.Header {
 		}
 		out.Add(f.Name, f.Value)
 	}
-	if coding := withoutChunked(r.header("Content-Encoding")); coding != "" {
+	if coding := withoutChunked(strings.Join(r.headers("Content-Encoding"), ",")); coding != "" {
 		out.Set("Content-Encoding", coding)
 	}
 	// A store's log should name the client, or nobody, but not us.
@@ -51,18 +51,31 @@ func forwardHeaders(r *request) http.Header {
 // listed reports whether a name is in a list with spaces around each name.
 func listed(list, lower string) bool { return strings.Contains(list, " "+lower+" ") }
 
-// connectionNamed returns the headers that a Connection header declares
-// hop-by-hop, as a list. A client cannot so take an x-amz header out of the
-// request that it signed.
-func connectionNamed(connection string) string {
-	if connection == "" {
+// endToEnd begins the names of headers that say what is read, written or
+// stored. A Connection header that names one of them lies: without it, a
+// conditional write would be an unconditional one and a part the whole.
+func endToEnd(lower string) bool {
+	for _, prefix := range []string{"x-amz-", "content-", "if-", "range", "cache-control", "expires", "etag", "last-modified", "accept-ranges", "location"} {
+		if strings.HasPrefix(lower, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// connectionNamed returns the headers that Connection headers declare
+// hop-by-hop, as a list, without those that never are.
+func connectionNamed(lines []string) string {
+	if len(lines) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteByte(' ')
-	for name := range strings.SplitSeq(strings.ToLower(connection), ",") {
-		if name = strings.TrimSpace(name); !strings.HasPrefix(name, "x-amz-") {
-			b.WriteString(name + " ")
+	for _, line := range lines {
+		for name := range strings.SplitSeq(strings.ToLower(line), ",") {
+			if name = strings.TrimSpace(name); !endToEnd(name) {
+				b.WriteString(name + " ")
+			}
 		}
 	}
 	return b.String()
@@ -89,7 +102,7 @@ func withoutChunked(encoding string) string {
 // clock by it and it is our clock that judges their signatures.
 func replyHeaders(h http.Header) []laketap.Field {
 	fields := make([]laketap.Field, 0, len(h))
-	named := connectionNamed(h.Get("Connection"))
+	named := connectionNamed(h.Values("Connection"))
 	for name, values := range h {
 		lower := strings.ToLower(name)
 		switch {

@@ -59,6 +59,17 @@ func (r *request) header(name string) string {
 	return ""
 }
 
+// headers returns the value of every line of a header.
+func (r *request) headers(name string) []string {
+	var values []string
+	for _, f := range r.sig.Header {
+		if strings.EqualFold(f.Name, name) {
+			values = append(values, f.Value)
+		}
+	}
+	return values
+}
+
 // times counts the lines of a header.
 func (r *request) times(name string) int {
 	n := 0
@@ -84,14 +95,15 @@ var errFraming = errors.New("message framing is ambiguous")
 
 // parseHead reads the header block as it came over the wire. It is stricter
 // than fasthttp where another server might read the same bytes otherwise, so
-// that no request hides inside another: bare line feeds, folded lines, spaces
-// in names, Content-Length beside Transfer-Encoding. Host is returned apart.
+// that no request hides inside another: bare line feeds, folded lines, names
+// that are no tokens, control characters, Content-Length beside
+// Transfer-Encoding. Host is returned apart.
 func parseHead(raw string) (fields []laketap.Field, host string, err error) {
 	fields = make([]laketap.Field, 0, strings.Count(raw, "\n"))
 	length, coding := false, false
 	for raw != "" {
 		line, rest, ok := strings.Cut(raw, "\r\n")
-		if !ok || strings.ContainsAny(line, "\r\n\x00") {
+		if !ok || control(line) {
 			return nil, "", errFraming
 		}
 		raw = rest
@@ -99,7 +111,7 @@ func parseHead(raw string) (fields []laketap.Field, host string, err error) {
 			break
 		}
 		name, value, ok := strings.Cut(line, ":")
-		if !ok || name == "" || strings.ContainsAny(name, " \t") {
+		if !ok || !token(name) {
 			return nil, "", errFraming
 		}
 		value = strings.Trim(value, " \t")
@@ -121,6 +133,29 @@ func parseHead(raw string) (fields []laketap.Field, host string, err error) {
 		return nil, "", errFraming
 	}
 	return fields, host, nil
+}
+
+// control reports whether a line has a character that none may have (RFC 9110
+// §5.5). Go would refuse it when the line is sent on, as if the store had
+// failed.
+func control(line string) bool {
+	for i := range len(line) {
+		if c := line[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return true
+		}
+	}
+	return false
+}
+
+// token reports whether a text may be the name of a header (RFC 9110 §5.6.2).
+func token(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if c <= ' ' || c >= 0x7f || strings.IndexByte("\"(),/:;<=>?@[\\]{}", c) >= 0 {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // locate finds bucket, key and query parameters in the target as received.

@@ -166,7 +166,11 @@ type expected struct{}
 func (s *Server) expect(ctx *fasthttp.RequestCtx) int {
 	r, err := s.receive(ctx)
 	if err != nil {
-		s.finish(ctx, r, asAPIError(err).answer(r))
+		// fasthttp closes the connection, and the client may have begun to
+		// send: it should still be able to read why not.
+		a := asAPIError(err).answer(r)
+		a.drop = true
+		s.finish(ctx, r, a)
 		return ctx.Response.StatusCode()
 	}
 	ctx.SetUserValue(expected{}, r)
@@ -223,6 +227,10 @@ func (s *Server) receive(ctx *fasthttp.RequestCtx) (r *request, err error) {
 	if r.sig.Header, r.sig.Host, err = parseHead(string(h.RawHeaders())); err != nil {
 		return r, errBadRequest.because(err.Error())
 	}
+	// Other versions frame otherwise, or nobody knows how.
+	if r.http10 && string(h.Protocol()) != "HTTP/1.0" {
+		return r, errBadRequest.because("version " + string(h.Protocol()))
+	}
 	if r.times("Content-Length")+r.times("Transfer-Encoding") == 0 {
 		r.length = lengthNone // fasthttp calls it 0
 	}
@@ -234,6 +242,11 @@ func (s *Server) admit(r *request, target string) error {
 	// RFC 9110 §10.1.1: an expectation that is not met is 417, not ignored.
 	if e := r.header("Expect"); e != "" && !strings.EqualFold(e, "100-continue") {
 		return errExpectation
+	}
+	// After an answer to CONNECT a client may speak another protocol, and
+	// TRACE would tell what a proxy added. S3 has neither.
+	if r.sig.Method == http.MethodConnect || r.sig.Method == http.MethodTrace {
+		return errMethod
 	}
 	if err := r.locate(target, s.opts.Domain); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (s *Server) change(r *request) *answer {
 		names = []laketap.ObjectName{r.name()}
 	}
 	s.forget(names)
-	resp, err := s.send(ex, r, req, r.payload(), up.trailer) //nolint:bodyclose // whoever gets the answer closes it
+	resp, err := s.send(ex, r, req, r.payload(), up.trailer)
 	r.body.detach()
 	if err != nil {
 		s.forget(names)
@@ -44,6 +44,11 @@ func (s *Server) change(r *request) *answer {
 			return bodyFault(r, up, fault).answer(r)
 		}
 		return originFault(r, ex, err).answer(r)
+	}
+	if resp.StatusCode < http.StatusMultipleChoices && !up.whole(r.payload().Length) {
+		_ = resp.Body.Close() // breaks off what is under way
+		s.forget(names)
+		return errInternal.because("store said yes before it had the whole body").answer(r)
 	}
 	a := answerOf(resp)
 	if resp.StatusCode < http.StatusMultipleChoices {
