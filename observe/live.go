@@ -154,6 +154,9 @@ func (l *Live) Access(a laketap.Access) {
 	}
 }
 
+// Report has nothing to say about files.
+func (l *Live) Report(laketap.Report) {}
+
 func (l *Live) dueLocked(id laketap.TableID) {
 	l.due[id] = true
 	select {

@@ -39,6 +39,35 @@ func TestSameAnswer(t *testing.T) {
 	checkLeavesNothing(t, behind, server, server.Accesses(t))
 }
 
+// The same promise with the cache on: engines read what others wrote and read
+// before them, from memory and disk, and the answers stay what they were.
+func TestSameAnswerFromCache(t *testing.T) {
+	text := readWorkload(t, "workload.txt")
+
+	bare := lake.Start(t)
+	direct := runWorkload(t, text, bare, bare.Catalog)
+
+	behind := lake.Start(t)
+	config := laketap.InFrontOf(t, behind)
+	config.Mode = "accelerate"
+	server := laketap.Start(t, config)
+	through := runWorkload(t, text, behind, server.Catalog)
+
+	if diff := cmp.Diff(direct, through); diff != "" {
+		t.Errorf("answers (-direct +through Laketap's cache):\n%s", diff)
+	}
+	from := map[string]int64{}
+	for _, a := range server.Accesses(t) {
+		if a.Tap == "storage" && a.Status/100 == 2 {
+			from[a.Served] += a.BytesOut
+		}
+	}
+	t.Logf("bytes served: %v", from)
+	if from["memory"]+from["disk"] == 0 {
+		t.Error("nothing was reused")
+	}
+}
+
 // differBySettingAlone checks that an engine is started the same way for both
 // URIs, but for the URI: command, arguments and environment.
 func differBySettingAlone(t *testing.T, name, direct, through string) {

@@ -15,6 +15,7 @@ type Config struct {
 	Catalogs []UpstreamConfig `yaml:"catalogs"`
 	Catalog  CatalogConfig    `yaml:"catalog"`
 	Storage  StorageConfig    `yaml:"storage"`
+	Cache    CacheConfig      `yaml:"cache"`
 	Admin    AdminConfig      `yaml:"admin"`
 	TLS      TLSConfig        `yaml:"tls"`
 	Keys     []KeyConfig      `yaml:"keys"`
@@ -62,6 +63,15 @@ type OriginConfig struct {
 	Buckets     []string `yaml:"buckets"`       // empty: all that no other origin names
 	AccessKeyID string   `yaml:"access_key_id"` // "": the AWS chain
 	SecretFile  string   `yaml:"secret_file"`
+}
+
+// CacheConfig is the block cache. Sizes are as people write them, such as 10GiB.
+type CacheConfig struct {
+	Dir       string `yaml:"dir"`    // "": cache under data
+	Disk      string `yaml:"disk"`   // bytes of files; 0: nothing is kept on disk
+	Memory    string `yaml:"memory"` // bytes of extents
+	Encrypted bool   `yaml:"encrypted"`
+	Proof     string `yaml:"proof"`
 }
 
 // AdminConfig is the admin API.
@@ -115,6 +125,7 @@ func NewConfig() *Config {
 			Origins:   []OriginConfig{{Name: "aws"}},
 			Authority: "upstream",
 		},
+		Cache: CacheConfig{Disk: "10GiB", Memory: "512MiB", Proof: "prefix"},
 		Admin: AdminConfig{Listen: "127.0.0.1:9292"},
 		TLS:   TLSConfig{Ports: []string{"catalog", "storage"}},
 		Mode:  "accelerate",

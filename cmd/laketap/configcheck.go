@@ -42,6 +42,7 @@ func (c *Config) Check() error {
 	k.origins(c.Storage.Origins)
 	k.keys(c.Keys)
 	k.tls(&c.TLS)
+	k.cache(&c.Cache)
 	k.oneOf("mode", c.Mode, "observe", "advise", "accelerate", "maintain")
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, "text", "json")
@@ -275,6 +276,27 @@ func (k *checker) tls(c *TLSConfig) {
 	if c.Cert != "" && len(c.Ports) == 0 {
 		k.add("tls.ports", "is empty; name the ports that have TLS, such as [catalog, storage]")
 	}
+}
+
+// cache checks the block cache. Less than a few extents would only be churned.
+func (k *checker) cache(c *CacheConfig) {
+	for _, size := range []struct {
+		setting, text string
+		least         int64
+		zero          bool
+	}{{"cache.disk", c.Disk, 64 << 20, true}, {"cache.memory", c.Memory, 16 << 20, false}} {
+		n, err := parseSize(size.text)
+		switch {
+		case err != nil:
+			k.add(size.setting, "%v", err)
+		case n == 0 && size.zero, n >= size.least:
+		case size.zero:
+			k.add(size.setting, "is %s; name at least 64MiB, or 0 to keep nothing on disk", size.text)
+		default:
+			k.add(size.setting, "is %s; name at least 16MiB, or set mode: observe to keep nothing", size.text)
+		}
+	}
+	k.oneOf("cache.proof", c.Proof, "prefix", "object")
 }
 
 // oneOf checks a word, and tells all that are known: they are few.

@@ -16,10 +16,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/laketap/laketap"
 	"github.com/laketap/laketap/admin"
 	"github.com/laketap/laketap/internal/certs"
 	"github.com/laketap/laketap/lake/s3"
 	"github.com/laketap/laketap/observe"
+	"github.com/laketap/laketap/reuse/block"
 	"github.com/laketap/laketap/tap"
 	"github.com/laketap/laketap/tap/catalog"
 	"github.com/laketap/laketap/tap/storage"
@@ -41,6 +43,9 @@ type node struct {
 	observer *observe.Observer
 	origins  []tap.Origin
 	stores   s3.Stores
+	live     *observe.Live    // nil: nothing is reused
+	blocks   *block.Cache     // nil: nothing is reused
+	recorder laketap.Recorder // all who are told of every access
 	catalog  *catalog.Handler
 	storage  *storage.Server
 	admin    http.Handler
@@ -69,6 +74,7 @@ func serve(ctx context.Context, cfg *Config, opts serveOptions) error {
 		n.startLake,    // the catalog and the store, if they are ours
 		n.startObserve, // who is told of every access
 		n.reachOrigins, // the stores behind us
+		n.openReuse,    // what engines get back
 		n.openTaps,     // where engines enter
 		n.openAdmin,    // where people look
 	} {
@@ -135,6 +141,7 @@ func (n *node) startObserve(context.Context) error {
 	n.registry = prometheus.NewRegistry()
 	n.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	n.observer = observe.New(observe.Options{Registerer: n.registry})
+	n.recorder = n.observer
 	return nil
 }
 
@@ -170,7 +177,7 @@ func (n *node) openTaps(context.Context) error {
 	// and the storage tap tells by that whose file is read.
 	tables := tap.NewTables(0)
 	n.catalog, err = catalog.New(catalog.Options{
-		Upstreams: upstreams, Origins: n.origins, Keys: n.keys, Tables: tables, Recorder: n.observer,
+		Upstreams: upstreams, Origins: n.origins, Keys: n.keys, Tables: tables, Recorder: n.recorder,
 		Authority: catalog.Authority{Mode: n.cfg.Storage.Authority, Roots: n.cfg.Storage.Roots, Write: n.cfg.Storage.Write},
 		Advertise: n.cfg.Storage.Advertise, StoragePort: port, StorageTLS: n.cfg.TLS.on("storage"), Region: n.cfg.Storage.Region,
 		Log: n.log.With("tap", "catalog"), Registerer: n.registry,
@@ -179,7 +186,8 @@ func (n *node) openTaps(context.Context) error {
 		return err
 	}
 	n.storage, err = storage.New(storage.Options{
-		Origins: n.origins, Send: n.stores, Keys: n.keys, Static: static, Tables: tables, Recorder: n.observer,
+		Origins: n.origins, Send: n.stores, Keys: n.keys, Static: static, Tables: tables, Recorder: n.recorder,
+		Blocks: n.cache(), ProofByObject: n.cfg.Cache.Proof == "object",
 		Region: n.cfg.Storage.Region, Domain: n.cfg.Storage.Domain, TLS: n.tls("storage", "http/1.1"),
 		Log: n.log.With("tap", "storage"), Registerer: n.registry,
 	})
@@ -208,6 +216,9 @@ func (n *node) run(ctx context.Context) error {
 	g.Go(func() error { return served("storage", n.storage.Serve(n.ports.storage)) })
 	g.Go(func() error { return served("admin", n.serve("admin", people, n.ports.admin)) })
 	g.Go(func() error { return served("catalog", n.catalog.Run(late)) })
+	if n.live != nil {
+		g.Go(func() error { return n.live.Run(late) })
+	}
 	g.Go(func() error { n.reload(ctx); return nil })
 	if n.lake != nil {
 		g.Go(func() error { return n.lake.wait(ctx) })
@@ -269,6 +280,11 @@ func (n *node) server(h http.Handler, ctx context.Context) *http.Server { //noli
 
 // close gives up what the steps opened, in reverse.
 func (n *node) close() {
+	if n.blocks != nil {
+		if err := n.blocks.Close(); err != nil {
+			n.log.Warn("cache was not closed in good order, its objects will be asked for again", "error", err)
+		}
+	}
 	n.stores.Close()
 	if n.lake != nil {
 		n.lake.stop()

@@ -30,6 +30,8 @@ type Config struct {
 	Admin    map[string]any `json:"admin"`
 	Keys     []Key          `json:"keys,omitempty"`
 	Cluster  map[string]any `json:"cluster,omitempty"`
+	Cache    map[string]any `json:"cache,omitempty"`
+	Mode     string         `json:"mode,omitempty"`
 	Data     string         `json:"data"`
 	Drain    string         `json:"drain,omitempty"`
 	Log      map[string]any `json:"log"`
@@ -82,7 +84,9 @@ type Server struct {
 }
 
 // InFrontOf returns the configuration for a lake: its catalog as the only
-// upstream, its store as the only origin, everything else on free ports.
+// upstream, its store as the only origin, everything else on free ports. It
+// reuses nothing, so that each request can be followed to the store; tests of
+// what is reused set the mode.
 func InFrontOf(t testing.TB, l *lake.Lake) Config {
 	t.Helper()
 	listen := func() string { return "127.0.0.1:" + strconv.Itoa(process.FreePort(t)) }
@@ -94,6 +98,7 @@ func InFrontOf(t testing.TB, l *lake.Lake) Config {
 			Origins: []Origin{{Name: "lake", Endpoint: l.S3.Endpoint, Region: l.S3.Region, PathStyle: true}},
 		},
 		Admin: map[string]any{"listen": listen()},
+		Mode:  "observe",
 		Data:  filepath.Join(t.TempDir(), "data"),
 		Log:   map[string]any{"level": "info", "format": "json"},
 	}

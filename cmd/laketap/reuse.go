@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/laketap/laketap"
+	"github.com/laketap/laketap/observe"
+	"github.com/laketap/laketap/reuse/block"
+	"github.com/laketap/laketap/tap/storage"
+)
+
+// openReuse opens what engines get back: the block cache, and the knowledge of
+// which files never change. In the modes that reuse nothing there is neither.
+func (n *node) openReuse(context.Context) (err error) {
+	if n.cfg.Mode != "accelerate" && n.cfg.Mode != "maintain" {
+		return nil
+	}
+	opts, err := blockOptions(&n.cfg)
+	if err != nil {
+		return err
+	}
+	// The two need each other: the cache asks which objects are immutable, and
+	// that is learned from manifests that the cache holds.
+	late := &lateHeld{}
+	n.live = observe.NewLive(observe.LiveOptions{Held: late.held, Log: n.log.With("step", "observe")})
+	opts.Contract, opts.Log, opts.Registerer = n.live, n.log.With("step", "reuse"), n.registry
+	if n.blocks, err = block.Open(opts); err != nil {
+		return err
+	}
+	late.cache = n.blocks
+	n.recorder = recorders{n.recorder, n.live}
+	return nil
+}
+
+// cache is the block cache as the storage tap wants it; nil if there is none.
+func (n *node) cache() storage.Blocks {
+	if n.blocks == nil {
+		return nil
+	}
+	return n.blocks
+}
+
+// lateHeld is a cache that is opened after who asks it is made.
+type lateHeld struct{ cache *block.Cache }
+
+func (l *lateHeld) held(name laketap.ObjectName, off, n int64) ([]byte, laketap.Object, bool) {
+	return l.cache.Held(name, off, n)
+}
+
+// blockOptions turns the configuration into the cache's options.
+func blockOptions(c *Config) (opts block.Options, err error) {
+	if opts.MaxDisk, err = parseSize(c.Cache.Disk); err != nil {
+		return opts, err
+	}
+	if opts.MaxRAM, err = parseSize(c.Cache.Memory); err != nil {
+		return opts, err
+	}
+	if opts.MaxDisk > 0 {
+		opts.Dir = c.Cache.Dir
+		if opts.Dir == "" {
+			opts.Dir = filepath.Join(c.Data, "cache")
+		}
+	}
+	opts.Encrypted = c.Cache.Encrypted
+	return opts, nil
+}
+
+// recorders tell several of everything, in order.
+type recorders []laketap.Recorder
+
+func (r recorders) Access(a laketap.Access) {
+	for _, one := range r {
+		one.Access(a)
+	}
+}
+
+func (r recorders) Table(t laketap.TableSeen) {
+	for _, one := range r {
+		one.Table(t)
+	}
+}
+
+func (r recorders) Report(p laketap.Report) {
+	for _, one := range r {
+		one.Report(p)
+	}
+}
