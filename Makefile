@@ -74,7 +74,7 @@ engines: ## Install the engines that the end-to-end tests run
 
 .PHONY: e2e
 e2e: build engines ## End-to-end tests: real engines, a real lake, real processes (RUN=regexp for some)
-	go -C test test -count=1 -timeout 40m $(if $(RUN),-run '$(RUN)' -v) ./...
+	go -C test test -p 1 -count=1 -timeout 60m $(if $(RUN),-run '$(RUN)' -v) ./...
 
 .PHONY: clean
 clean: ## Remove what was built here (engines stay in the user's cache)

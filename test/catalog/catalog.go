@@ -17,7 +17,12 @@ import (
 )
 
 // A Client asks one catalog.
-type Client struct{ URI string }
+type Client struct {
+	URI string
+	// Prefix stands in front of what Create and Load ask for, as the catalog's
+	// config says: "main/" for a branch of Nessie. Empty is none.
+	Prefix string
+}
 
 // An Answer is what the catalog said.
 type Answer struct {
@@ -89,7 +94,7 @@ func (c Client) Create(t testing.TB, namespace, name, location string) Table {
 		}
 		return string(text)
 	}
-	made, err := c.Do(t.Context(), http.MethodPost, "/v1/namespaces", `{"namespace":[`+quoted(namespace)+`],"properties":{}}`, nil)
+	made, err := c.Do(t.Context(), http.MethodPost, "/v1/"+c.Prefix+"namespaces", `{"namespace":[`+quoted(namespace)+`],"properties":{}}`, nil)
 	if err != nil || made.Status != http.StatusOK && made.Status != http.StatusConflict {
 		t.Fatalf("create namespace: %d %s %v", made.Status, made.Body, err)
 	}
@@ -97,8 +102,8 @@ func (c Client) Create(t testing.TB, namespace, name, location string) Table {
 	if location != "" {
 		at = `,"location":` + quoted(location)
 	}
-	made, err = c.Do(t.Context(), http.MethodPost, "/v1/namespaces/"+url.PathEscape(namespace)+"/tables", `{"name":`+quoted(name)+at+
-		`,"schema":{"type":"struct","schema-id":0,"fields":[{"id":1,"name":"id","required":false,"type":"long"}]}}`, nil)
+	made, err = c.Do(t.Context(), http.MethodPost, "/v1/"+c.Prefix+"namespaces/"+url.PathEscape(namespace)+"/tables", `{"name":`+quoted(name)+at+
+		`,"stage-create":false,"schema":{"type":"struct","schema-id":0,"fields":[{"id":1,"name":"id","required":false,"type":"long"}]}}`, nil)
 	if err != nil || made.Status != http.StatusOK {
 		t.Fatalf("create table: %d %s %v", made.Status, made.Body, err)
 	}
@@ -108,7 +113,7 @@ func (c Client) Create(t testing.TB, namespace, name, location string) Table {
 // Load loads a table.
 func (c Client) Load(t testing.TB, namespace, name string) Table {
 	t.Helper()
-	got, err := c.Do(t.Context(), http.MethodGet, "/v1/namespaces/"+url.PathEscape(namespace)+"/tables/"+url.PathEscape(name), "", nil)
+	got, err := c.Do(t.Context(), http.MethodGet, "/v1/"+c.Prefix+"namespaces/"+url.PathEscape(namespace)+"/tables/"+url.PathEscape(name), "", nil)
 	if err != nil || got.Status != http.StatusOK {
 		t.Fatalf("load table: %d %s %v", got.Status, got.Body, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -90,20 +89,10 @@ func command(t testing.TB, script string, env ...string) process.Command {
 // Home returns the folder that the engines are installed in.
 func Home(t testing.TB) string {
 	t.Helper()
-	home := os.Getenv("LAKETAP_ENGINES")
-	if home == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatal(err)
-		}
-		home = filepath.Join(cache, "laketap", "engines")
-	}
 	for _, part := range []string{"venv/bin/python", "jars/spark"} {
-		if _, err := os.Stat(filepath.Join(home, part)); err != nil {
-			t.Fatalf("%v\nrun: make engines", err)
-		}
+		process.Installed(t, "e2e", part)
 	}
-	return home
+	return process.Installed(t, "e2e")
 }
 
 // Start starts an engine and waits until it is ready; it ends with the test.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,7 +46,7 @@ func StartTrino(t testing.TB, catalogs map[string]string) *TrinoServer {
 			t.Fatal(err)
 		}
 	}
-	s.Process = process.Start(t, process.Command{Path: java(t, trinoJava), Args: []string{
+	s.Process = process.Start(t, process.Command{Path: process.Java(t, trinoJava), Args: []string{
 		"-server", "-Xms512M", "-Xmx1500M", "-XX:+UseG1GC", "-XX:+ExitOnOutOfMemoryError",
 		"-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading", "--enable-native-access=ALL-UNNAMED",
 		"-XX:TieredStopAtLevel=1", // the cheap compiler halves the start
@@ -98,28 +97,4 @@ func (s *TrinoServer) Ready(t testing.TB) {
 // Env tells the script of Trino where the server is and which catalog is meant.
 func (s *TrinoServer) Env(catalog string) []string {
 	return []string{"TRINO=" + s.URL, "TRINO_CATALOG=" + catalog}
-}
-
-// java returns a Java program of at least a release: that of JAVA_HOME, or one
-// where distributions put them.
-func java(t testing.TB, least int) string {
-	t.Helper()
-	homes, err := filepath.Glob("/usr/lib/jvm/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	says := regexp.MustCompile(`JAVA_VERSION="(\d+)`)
-	for _, home := range append([]string{os.Getenv("JAVA_HOME")}, homes...) {
-		text, err := os.ReadFile(filepath.Join(home, "release"))
-		if err != nil {
-			continue // no Java home
-		}
-		if found := says.FindSubmatch(text); found != nil {
-			if release, err := strconv.Atoi(string(found[1])); err == nil && release >= least {
-				return filepath.Join(home, "bin", "java")
-			}
-		}
-	}
-	t.Fatalf("Trino needs Java %d or newer: install one below /usr/lib/jvm, or let JAVA_HOME name it", least)
-	return ""
 }
