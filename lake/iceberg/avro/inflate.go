@@ -1,9 +1,6 @@
 package avro
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "encoding/binary"
 
 // An inflater unpacks raw deflate (RFC 1951) that is in memory whole, straight
 // into the bytes it makes: manifests are mostly time spent here, and readers of
@@ -245,7 +242,7 @@ func (f *inflater) sprint() {
 	in, pos, buf, n := f.in, f.pos, f.bits, f.n
 	o, out := len(f.out), f.out[:cap(f.out)]
 	lit, far := &f.lit.fast, &f.far.fast
-	for n >= 0 && pos+8 <= len(in) && o+turnBytes <= len(out) {
+	for n >= 0 && pos+8 <= len(in) && o+turnBytes+8 <= len(out) {
 		if n < turnBits {
 			buf |= binary.LittleEndian.Uint64(in[pos:]) << (n & 63)
 			pos += (63 - n) >> 3
@@ -269,7 +266,7 @@ func (f *inflater) sprint() {
 		if sym -= 257; sym < 0 || sym >= len(lengthBase) {
 			break // the end of the block, or a long code
 		}
-		extra := lengthExtra[sym]
+		extra := lengthExtra[sym] & 15                       // says to the compiler that shifts are small
 		length := int(lengthBase[sym]) + int(b&(1<<extra-1)) //nolint:gosec // 5 bits
 		b, left = b>>extra, left-int(extra)
 		e = far[b&(1<<fastBits-1)]
@@ -280,21 +277,26 @@ func (f *inflater) sprint() {
 		b, left = b>>(e&15), left-int(e&15)
 		back := d + 1
 		if d >= 4 {
-			extra := d/2 - 1
+			extra := uint(d/2-1) & 15                       //nolint:gosec // 13 at most
 			back = (2+d&1)<<extra + 1 + int(b&(1<<extra-1)) //nolint:gosec // 13 bits
-			b, left = b>>extra, left-extra
+			b, left = b>>extra, left-int(extra)             //nolint:gosec // 13 at most
 		}
 		if back > o {
 			break
 		}
-		if back >= length {
-			copy(out[o:o+length], out[o-back:])
+		// Matches are short, a dozen bytes: eight at a time they take less than
+		// the call of copy. What is written past their end is written again.
+		end := o + length
+		if from := o - back; back >= 8 {
+			for ; o < end; o, from = o+8, from+8 {
+				binary.LittleEndian.PutUint64(out[o:o+8], binary.LittleEndian.Uint64(out[from:from+8]))
+			}
 		} else {
-			for i := o; i < o+length; i++ {
-				out[i] = out[i-back]
+			for ; o < end; o, from = o+1, from+1 {
+				out[o] = out[from]
 			}
 		}
-		o, buf, n = o+length, b, left
+		o, buf, n = end, b, left
 	}
 	f.pos, f.bits, f.n, f.out = pos, buf, n, out[:o]
 }
@@ -334,84 +336,4 @@ func (f *inflater) copyBack(sym int) error {
 	}
 	f.out = out
 	return nil
-}
-
-// A prefixCode is a canonical Huffman code: short codes are looked up, long
-// ones, which are rare by nature, are counted down.
-type prefixCode struct {
-	fast   [1 << fastBits]uint16 // symbol<<4 | bits, or noCode
-	count  [maxCode + 1]uint16   // codes of each length
-	symbol [maxLit]uint16        // in the order of their codes
-}
-
-// noCode stands in for long codes and for what is no code: a symbol that none
-// of the codes has.
-const noCode = 0xfff0
-
-// set makes the code of lengths, and tells whether they make one: none twice
-// and, unless it has a single one or none, all of them.
-func (p *prefixCode) set(lengths []uint8) bool {
-	p.count = [maxCode + 1]uint16{}
-	for _, l := range lengths {
-		p.count[l]++
-	}
-	used := len(lengths) - int(p.count[0])
-	p.count[0] = 0
-	var at, code [maxCode + 2]uint16
-	left := 1
-	for l := 1; l <= maxCode; l++ {
-		if left = left*2 - int(p.count[l]); left < 0 {
-			return false
-		}
-		at[l+1] = at[l] + p.count[l]
-		code[l+1] = (code[l] + p.count[l]) << 1
-	}
-	if left > 0 && (used > 1 || used == 1 && p.count[1] != 1) {
-		return false
-	}
-	for i := range p.fast {
-		p.fast[i] = noCode
-	}
-	for sym, l := range lengths {
-		if l == 0 {
-			continue
-		}
-		p.symbol[at[l]] = uint16(sym) //nolint:gosec // below maxLit
-		at[l]++
-		if l <= fastBits {
-			entry := uint16(sym)<<4 | uint16(l) //nolint:gosec // below maxLit
-			for i := bits.Reverse16(code[l]) >> (16 - l); i < 1<<fastBits; i += 1 << l {
-				p.fast[i] = entry
-			}
-		}
-		code[l]++
-	}
-	return true
-}
-
-// next takes a code and returns its symbol, -1 if there is no such code.
-func (f *inflater) next(p *prefixCode) int {
-	if e := p.fast[f.bits&(1<<fastBits-1)]; e != noCode {
-		f.bits >>= e & 15
-		f.n -= int(e & 15)
-		return int(e >> 4)
-	}
-	return f.nextLong(p)
-}
-
-// nextLong takes a code by its bits, one after another.
-func (f *inflater) nextLong(p *prefixCode) int {
-	code, first, index := 0, 0, 0
-	for l := 1; l <= maxCode; l++ {
-		code |= int(f.bits>>(l-1)) & 1 //nolint:gosec // one bit
-		n := int(p.count[l])
-		if code-n < first {
-			f.take(l)
-			return int(p.symbol[index+code-first])
-		}
-		index += n
-		first = (first + n) << 1
-		code <<= 1
-	}
-	return -1
 }

@@ -23,11 +23,27 @@ func texts() [][]byte {
 		skewed[i] = byte(r.ExpFloat64() * 12)
 	}
 	far := append(append(bytes.Clone(noise[:32768]), noise[:300]...), noise[100:400]...)
-	list := append(make([][]byte, 0, 26), nil, []byte("a"), noise, skewed, far, bytes.Repeat([]byte{0}, 100_000))
+	list := append(make([][]byte, 0, 27), nil, []byte("a"), noise, skewed, far, bytes.Repeat([]byte{0}, 100_000))
+	list = append(list, echoes(r))
 	for i := range 20 {
 		list = append(list, []byte(strings.Repeat(fmt.Sprintf("s3://bucket/table/data/%d.parquet", i*i), i*17)))
 	}
 	return list
+}
+
+// echoes is bytes that repeat others from one to forty bytes before, of each
+// length: what is copied eight at a time, and what overlaps itself.
+func echoes(r *rand.Rand) []byte {
+	b := []byte("0123456789012345678901234567890123456789")
+	for back := 1; back <= 40; back++ {
+		for length := 3; length <= 258; length += 1 + length/16 {
+			b = append(b, byte(r.Uint32()), byte(r.Uint32()))
+			for range length {
+				b = append(b, b[len(b)-back])
+			}
+		}
+	}
+	return b
 }
 
 // packed packs a text at a level.

@@ -1,5 +1,10 @@
 package avro
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // Skip passes over a value. The work is bounded by the bytes it takes.
 func (c *Cursor) Skip(t *Type) {
 	if t.zero || c.err != nil {
@@ -138,15 +143,31 @@ func minBytes(t *Type) int {
 	return 1
 }
 
-// skipVarints passes over n ints, longs or enums.
+// skipVarints passes over n ints, longs or enums. Counts and sizes of columns
+// are most of a manifest, so it looks at eight bytes at once: those without the
+// high bit end a number each.
 func (c *Cursor) skipVarints(n int) {
-	buf, pos, length := c.buf, c.pos, 0
+	buf, pos, length := c.buf, c.pos, 0 // length: bytes of the number that pos is in
+	for n >= 8 && pos+8 <= len(buf) {
+		ends := ^binary.LittleEndian.Uint64(buf[pos:]) & highBits
+		before := bits.TrailingZeros64(ends) / 8
+		if length+before >= maxVarint { // eight where none ends
+			break
+		}
+		if ends == 0 {
+			length += 8
+		} else {
+			length = bits.LeadingZeros64(ends) / 8
+		}
+		n -= bits.OnesCount64(ends)
+		pos += 8
+	}
 	for n > 0 && pos < len(buf) {
 		length++
 		if buf[pos] < 0x80 {
 			n--
 			length = 0
-		} else if length == 10 {
+		} else if length == maxVarint {
 			c.Fail("number of more than 64 bits")
 			return
 		}
@@ -156,3 +177,8 @@ func (c *Cursor) skipVarints(n int) {
 		c.Fail("number without an end")
 	}
 }
+
+const (
+	highBits  = 0x8080808080808080
+	maxVarint = 10 // bytes of a number of 64 bits
+)

@@ -4,7 +4,7 @@ what one writer does that matters to metadata. Run it with the engines'
 interpreter (see test/engines/setup); engines that are not installed are passed
 over:
 
-    LAKE=bin/laketap-lake SPARK_JARS=… make.py [DIR [WRITER ...]]
+    LAKE=bin/laketap-lake SPARK_JARS=… TRINO=… JAVA=… make.py [DIR [WRITER ...]]
 
 Kept are the metadata files, manifest lists and manifests of a table, in a folder
 of its name; engines.jsonl in it is what Spark reads from them, which the tests
@@ -23,6 +23,10 @@ import sys
 import tempfile
 import time
 import urllib.request
+
+from make_daft import daft
+from make_java import java
+from make_trino import trino
 
 DIR = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__)))
 ONLY = sys.argv[2:]
@@ -338,17 +342,28 @@ def pyiceberg_entries(uri, name, id):
             yield entry
 
 
+WRITERS = {
+    "pyiceberg": lambda info: pyiceberg(info["catalog"]),
+    "daft": lambda info: daft(info["catalog"], NS),
+    "duckdb": lambda info: duckdb(info["catalog"]),
+    "clickhouse": lambda info: clickhouse(info["catalog"]),
+    "trino": lambda info: trino(info, NS),
+    "spark": lambda info: spark(info["catalog"]),
+    "java": lambda info: java(spark_session(info["catalog"]), NS),
+}
+
+
 def main():
     work = tempfile.mkdtemp()
     lake, info = start(work)
     try:
-        for writer in [pyiceberg, duckdb, clickhouse, spark]:
-            if ONLY and writer.__name__ not in ONLY:
+        for name, write in WRITERS.items():
+            if ONLY and name not in ONLY:
                 continue
             try:
-                writer(info["catalog"])
+                write(info)
             except Exception as error:
-                print(f"{writer.__name__}: {error}", file=sys.stderr)
+                print(f"{name}: {error}", file=sys.stderr)
         keep(info["catalog"], work)
     finally:
         lake.send_signal(signal.SIGTERM)
