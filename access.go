@@ -28,11 +28,14 @@ type Access struct {
 	Table     TableID // of the path that was asked for; zero if it belongs to no known table
 	TableName string  // dotted, for people; "" if unknown
 
-	Object   ObjectName // zero on the catalog tap
-	Range    Range      // as asked for; zero is the whole object
-	Status   int        // HTTP status that the client was sent; 0 if it left before one
-	BytesIn  int64      // body bytes received from the client
-	BytesOut int64      // body bytes written to the client
+	Object ObjectName // zero on the catalog tap
+	// Also are further objects that the request named: the source of a copy, the
+	// keys of a DeleteObjects. For who audits; nobody keeps them otherwise.
+	Also     []ObjectName
+	Range    Range // as asked for; zero is the whole object
+	Status   int   // HTTP status that the client was sent; 0 if it left before one
+	BytesIn  int64 // body bytes received from the client
+	BytesOut int64 // body bytes written to the client
 	Served   Served
 	Err      string // why the request was refused or broke off; "" is none
 }

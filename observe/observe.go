@@ -74,6 +74,7 @@ func (o *Observer) Access(a laketap.Access) {
 	if a.At.IsZero() {
 		a.At = o.now()
 	}
+	a.Also = nil // up to a thousand keys, which the ring's bound does not count
 	o.ledger.add(&a)
 	o.ring.add(&a)
 }

@@ -20,9 +20,10 @@ var mayImport = map[string][]string{
 	"remember": {"."},
 	"decide":   {"."},
 	"reuse":    {".", "lake"},
+	"audit":    {"."},
 	"admin":    {"."},
 	"console":  nil,
-	"cmd":      {".", "lake", "tap", "observe", "remember", "decide", "reuse", "admin", "console"},
+	"cmd":      {".", "lake", "tap", "observe", "remember", "decide", "reuse", "audit", "admin", "console"},
 	"internal": {".", "lake", "remember"},
 }
 

@@ -23,13 +23,39 @@ type answer struct {
 // record tells the recorder and the metrics of a request whose answer has
 // been written, or broke off with err after out bytes.
 func (s *Server) record(r *request, a *answer, out int64, err error) {
-	latency := s.opts.Now().Sub(r.at)
-	access := laketap.Access{
-		At: r.at, Latency: latency, RequestID: r.id, Tap: laketap.StorageTap, Op: noOperation,
-		Range: r.rng, Status: a.status, BytesIn: r.body.count.Load(), BytesOut: out, Served: a.served,
+	access := s.accessOf(r)
+	access.Latency = s.opts.Now().Sub(r.at)
+	access.Status, access.BytesIn, access.BytesOut, access.Served = a.status, r.body.count.Load(), out, a.served
+	switch {
+	case a.err != nil:
+		access.Err = a.err.Error()
+	case err != nil:
+		access.Err = err.Error()
 	}
+	s.metrics.observe(&access)
+	s.opts.Recorder.Access(access)
+}
+
+// begin has the auditor write down what a request is about to do, and returns
+// the refusal if it cannot; nil is leave to go on.
+func (s *Server) begin(r *request) *answer {
+	if s.opts.Audit == nil {
+		return nil
+	}
+	if err := s.opts.Audit.Begin(s.accessOf(r)); err != nil {
+		return errUnaudited.because(err.Error()).answer(r)
+	}
+	return nil
+}
+
+// accessOf returns what is known of a request before it is answered.
+func (s *Server) accessOf(r *request) laketap.Access {
+	access := laketap.Access{At: r.at, RequestID: r.id, Tap: laketap.StorageTap, Op: noOperation, Range: r.rng, Also: r.deletes}
 	if r.op != nil {
 		access.Op = r.op.name
+	}
+	if r.source != (laketap.ObjectName{}) {
+		access.Also = []laketap.ObjectName{r.source}
 	}
 	session := laketap.Engine{}
 	if r.who != nil {
@@ -41,14 +67,7 @@ func (s *Server) record(r *request, a *answer, out int64, err error) {
 		access.Object = r.name()
 		s.tableOf(r, &access)
 	}
-	switch {
-	case a.err != nil:
-		access.Err = a.err.Error()
-	case err != nil:
-		access.Err = err.Error()
-	}
-	s.metrics.observe(&access)
-	s.opts.Recorder.Access(access)
+	return access
 }
 
 // tableOf sets the table of an access: the one that its path belongs to, else

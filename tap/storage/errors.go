@@ -60,6 +60,7 @@ var (
 	errExpectation     = &apiError{status: http.StatusExpectationFailed, code: "ExpectationFailed", message: "The only expectation supported is 100-continue.", drop: true}
 	errNoOrigin        = &apiError{status: http.StatusForbidden, code: "AccessDenied", message: "The bucket belongs to no store of this server; see storage.origins."}
 	errLoop            = &apiError{status: http.StatusLoopDetected, code: "LoopDetected", message: "The request came back from this server: an endpoint in storage.origins leads here.", drop: true}
+	errUnaudited       = &apiError{status: http.StatusServiceUnavailable, code: "ServiceUnavailable", message: "This server must record every access and cannot write its record. Please retry."}
 	errUnavailable     = &apiError{status: http.StatusServiceUnavailable, code: "ServiceUnavailable", message: "The store behind this server did not answer. Please retry."}
 	errInternal        = &apiError{status: http.StatusInternalServerError, code: "InternalError", message: "We encountered an internal error. Please try again."}
 )

@@ -36,6 +36,12 @@ type Sender interface {
 	OwnKeys(ctx context.Context, origin string) (sigv4.Credentials, error)
 }
 
+// An Auditor is told of every request before it is served. On an error the
+// request is refused: no record, no access. It may block.
+type Auditor interface {
+	Begin(access laketap.Access) error
+}
+
 // A StaticKey is a key pair from the configuration. It uses the origin's own
 // credentials, so its scope is all that limits it.
 type StaticKey struct {
@@ -59,6 +65,7 @@ type Options struct {
 	// that have policies by object. Then each needs its own proof.
 	ProofByObject bool
 	Recorder laketap.Recorder // nil: nobody is told
+	Audit    Auditor          // nil: every request that may be served is
 
 	Region string // that clients sign for, beside those of the origins; "" is us-east-1
 	Domain string // "s3.example.com" also takes bucket.s3.example.com; "" is path style only

@@ -204,6 +204,9 @@ func (s *Server) serve(r *request) (a *answer) {
 		}
 	}()
 	if r.sig.Method == http.MethodGet || r.sig.Method == http.MethodHead {
+		if refusal := s.begin(r); refusal != nil {
+			return refusal
+		}
 		return s.read(r)
 	}
 	return s.change(r)

@@ -31,6 +31,11 @@ func (s *Server) change(r *request) *answer {
 		ex.end()
 		return bodyFault(r, up, err).answer(r)
 	}
+	// Now that all objects are known, and before the first byte goes out.
+	if refusal := s.begin(r); refusal != nil {
+		ex.end()
+		return refusal
+	}
 	names := r.deletes
 	if r.op.level == object {
 		names = []laketap.ObjectName{r.name()}
