@@ -156,6 +156,7 @@ func (t *Trail) Run(ctx context.Context) error {
 				t.writeFrom(&a)
 			}
 			t.tellFull()
+			t.out.retry()
 			return t.out.close()
 		}
 	}

@@ -18,6 +18,7 @@ type Config struct {
 	Cache    CacheConfig      `yaml:"cache"`
 	Admin    AdminConfig      `yaml:"admin"`
 	TLS      TLSConfig        `yaml:"tls"`
+	Audit    AuditConfig      `yaml:"audit"`
 	Keys     []KeyConfig      `yaml:"keys"`
 	Cluster  ClusterConfig    `yaml:"cluster"`
 	Mode     string           `yaml:"mode"`
@@ -90,6 +91,12 @@ type TLSConfig struct {
 
 // on reports whether a port has TLS.
 func (c *TLSConfig) on(port string) bool { return c.Cert != "" && slices.Contains(c.Ports, port) }
+
+// AuditConfig is the record of who read or wrote which object.
+type AuditConfig struct {
+	File     string `yaml:"file"` // "": none
+	Required bool   `yaml:"required"`
+}
 
 // KeyConfig is a static key of the storage tap, for clients that come without a
 // catalog. It opens what it names and nothing else, for reading unless write is

@@ -48,7 +48,7 @@ func TestSampleExamples(t *testing.T) {
 	for name, set := range map[string]bool{
 		"catalogs": len(got.Catalogs) == 1, "origins": len(got.Storage.Origins) == 2, "keys": len(got.Keys) == 2,
 		"advertise": got.Storage.Advertise != "", "roots": len(got.Storage.Roots) == 1, "hosts": len(got.Admin.Hosts) == 1,
-		"key_file": got.Cluster.KeyFile != "", "domain": got.Storage.Domain != "", "tls": got.TLS.Cert != "" && got.TLS.Key != "",
+		"key_file": got.Cluster.KeyFile != "", "domain": got.Storage.Domain != "", "audit": got.Audit.File != "", "tls": got.TLS.Cert != "" && got.TLS.Key != "",
 	} {
 		if !set {
 			t.Errorf("no example of %s was read", name)

@@ -43,6 +43,9 @@ func (c *Config) Check() error {
 	k.keys(c.Keys)
 	k.tls(&c.TLS)
 	k.cache(&c.Cache)
+	if c.Audit.Required && c.Audit.File == "" {
+		k.add("audit.file", "is empty; with audit.required, name the file to write")
+	}
 	k.oneOf("mode", c.Mode, "observe", "advise", "accelerate", "maintain")
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, "text", "json")

@@ -91,6 +91,7 @@ func (c *DoctorCmd) Run(a *app) error {
 	d.clusterKey()
 	d.staticKeys()
 	d.certificate()
+	d.audit()
 	for i := range d.cfg.Catalogs {
 		d.catalog(a.ctx, &d.cfg.Catalogs[i])
 	}

@@ -88,6 +88,32 @@ func (d *doctor) data() {
 	}
 }
 
+// audit checks that the record of accesses can be written, without making it.
+func (d *doctor) audit() {
+	name := d.cfg.Audit.File
+	if name == "" {
+		return
+	}
+	const what, fix = "audit", "give this user the right to append to it, or name another with audit.file"
+	_, err := os.Stat(name)
+	var f *os.File
+	if err == nil {
+		f, err = os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		if f, err = os.CreateTemp(filepath.Dir(name), ".laketap-doctor-*"); err == nil {
+			err = os.Remove(f.Name())
+		}
+	}
+	if f != nil {
+		_ = f.Close() // nothing was written
+	}
+	if err != nil {
+		d.tell(bad, what, name+" cannot be written: "+err.Error(), fix)
+		return
+	}
+	d.tell(good, what, name+" can be written", "")
+}
+
 // clusterKey checks the file that sessions are sealed with, without making it.
 func (d *doctor) clusterKey() {
 	name := d.cfg.Cluster.KeyFile

@@ -91,6 +91,9 @@ func (n *node) probes() []admin.Probe {
 			return n.probeOrigin(ctx, o)
 		}})
 	}
+	if n.auditor() != nil {
+		all = append(all, n.auditProbe())
+	}
 	return all
 }
 

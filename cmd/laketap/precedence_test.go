@@ -45,6 +45,8 @@ func settings() []sourced {
 		{"tls.cert", "f", "e", "", "f", "e", "", func(c *Config) any { return c.TLS.Cert }},
 		{"tls.key", "f", "e", "", "f", "e", "", func(c *Config) any { return c.TLS.Key }},
 		{"tls.ports", "[f]", "[e]", "", "[f]", "[e]", "", func(c *Config) any { return c.TLS.Ports }},
+		{"audit.file", "f", "e", "", "f", "e", "", func(c *Config) any { return c.Audit.File }},
+		{"audit.required", "true", "false", "", "true", "false", "", func(c *Config) any { return c.Audit.Required }},
 		{"keys", "[{id: f}]", "[{id: e}]", "", "f", "e", "", func(c *Config) any { return c.Keys[0].ID }},
 		{"cluster.key_file", "f", "e", "", "f", "e", "", func(c *Config) any { return c.Cluster.KeyFile }},
 		{"mode", "f", "e", "--mode=g", "f", "e", "g", func(c *Config) any { return c.Mode }},

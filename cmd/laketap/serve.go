@@ -18,6 +18,7 @@ import (
 
 	"github.com/laketap/laketap"
 	"github.com/laketap/laketap/admin"
+	"github.com/laketap/laketap/audit"
 	"github.com/laketap/laketap/internal/certs"
 	"github.com/laketap/laketap/lake/s3"
 	"github.com/laketap/laketap/observe"
@@ -41,6 +42,7 @@ type node struct {
 	lake     *lake // nil: the catalogs and stores are other people's
 	registry *prometheus.Registry
 	observer *observe.Observer
+	trail    *audit.Trail // nil: no record is kept
 	origins  []tap.Origin
 	stores   s3.Stores
 	live     *observe.Live    // nil: nothing is reused
@@ -185,8 +187,11 @@ func (n *node) openTaps(context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := n.openAudit(); err != nil {
+		return err
+	}
 	n.storage, err = storage.New(storage.Options{
-		Origins: n.origins, Send: n.stores, Keys: n.keys, Static: static, Tables: tables, Recorder: n.recorder,
+		Origins: n.origins, Send: n.stores, Keys: n.keys, Static: static, Tables: tables, Recorder: n.audited(), Audit: n.auditor(),
 		Blocks: n.cache(), ProofByObject: n.cfg.Cache.Proof == "object",
 		Region: n.cfg.Storage.Region, Domain: n.cfg.Storage.Domain, TLS: n.tls("storage", "http/1.1"),
 		Log: n.log.With("tap", "storage"), Registerer: n.registry,
@@ -222,6 +227,9 @@ func (n *node) run(ctx context.Context) error {
 	g.Go(func() error { n.reload(ctx); return nil })
 	if n.lake != nil {
 		g.Go(func() error { return n.lake.wait(ctx) })
+	}
+	if n.trail != nil {
+		g.Go(func() error { return n.trail.Run(late) })
 	}
 	// The one goroutine that ends all others, whatever the reason: a signal, a
 	// server that failed, or a lake that died.

@@ -48,6 +48,9 @@ func (n *node) reload(ctx context.Context) {
 			if n.cert != nil {
 				_ = n.cert.Reload() // it logs and tells its state what goes wrong
 			}
+			if n.trail != nil {
+				_ = n.trail.Reopen() // likewise
+			}
 		}
 	}
 }
@@ -66,6 +69,9 @@ func (n *node) warnings() []admin.Reason {
 	var all []admin.Reason
 	if c := n.certificate(); c != nil && c.Problem != "" {
 		all = append(all, admin.Reason{Kind: "certificate", Reason: c.Problem + "; the one from before is shown until " + c.Expires.Format("2006-01-02")})
+	}
+	if r, ok := n.auditReason(); ok {
+		all = append(all, r)
 	}
 	return all
 }

@@ -60,12 +60,12 @@ type Options struct {
 	Static  []StaticKey
 	Tables  *tap.Tables // locations of tables; nil: only the session's own table is known
 
-	Blocks   Blocks           // nil: every read goes to the origin
+	Blocks Blocks // nil: every read goes to the origin
 	// ProofByObject: a right to one object is none to the next, as with stores
 	// that have policies by object. Then each needs its own proof.
 	ProofByObject bool
-	Recorder laketap.Recorder // nil: nobody is told
-	Audit    Auditor          // nil: every request that may be served is
+	Recorder      laketap.Recorder // nil: nobody is told
+	Audit         Auditor          // nil: every request that may be served is
 
 	Region string // that clients sign for, beside those of the origins; "" is us-east-1
 	Domain string // "s3.example.com" also takes bucket.s3.example.com; "" is path style only
