@@ -316,6 +316,8 @@ func handSign(r *sigv4.Request, names []string, hash string) {
 }
 
 // Clients sign what proxies like to touch; it verifies as received.
+//
+// Field case G16.
 func TestVerifiesWhateverIsSigned(t *testing.T) {
 	touched := []string{"accept-encoding", "amz-sdk-request", "connection", "expect", "if-none-match", "range", "user-agent", "x-forwarded-for"}
 	fresh := func() sigv4.Request {

@@ -79,6 +79,8 @@ func (s *dyingServer) count() int {
 
 // Whatever changes something at the store reaches it once, also over a kept
 // connection that dies and with headers that Go takes for leave to repeat.
+//
+// Field case G22.
 func TestNothingIsSentTwice(t *testing.T) {
 	object := func() io.Reader { return strings.NewReader("hello") }
 	payload := sigv4.Payload{Mode: sigv4.Unsigned, Length: 5}

@@ -23,6 +23,8 @@ import (
 var secrets = map[string]string{"AKID": "hunter2", "own": "own secret"}
 
 // Every key and query arrives as it was meant and verifies.
+//
+// Field case G1: keys are encoded once.
 func TestSendIsSigned(t *testing.T) {
 	var got stored
 	s := newStore(t, serve(t, strict(secrets, func(s stored) { got = s })), s3.Options{})
@@ -116,6 +118,8 @@ func TestSendOfBrokenBody(t *testing.T) {
 }
 
 // What the store says goes to the caller: redirects, errors, codings.
+//
+// Field case G13: codings are the client's to undo.
 func TestSendPassesReplies(t *testing.T) {
 	calls := 0
 	s := newStore(t, serve(t, func(w http.ResponseWriter, req *http.Request) {

@@ -103,6 +103,7 @@ func TestPipelining(t *testing.T) {
 	}
 }
 
+// Field case G14: aws-chunked within chunks.
 func TestChunkedUpload(t *testing.T) {
 	f := start(t, nil)
 	p := &sigv4.Payload{Mode: sigv4.StreamingUnsignedTrailer, Trailers: []string{"x-amz-checksum-crc32"}}
@@ -120,6 +121,7 @@ func TestChunkedUpload(t *testing.T) {
 	}
 }
 
+// Field case G16: what proxies add is neither signed nor sent on.
 func TestHeadersThatStay(t *testing.T) {
 	f := start(t, nil)
 	keys := f.session(nil)
@@ -206,6 +208,7 @@ func trailerOf(body string) []laketap.Field {
 	return []laketap.Field{{Name: "x-amz-checksum-crc32", Value: crc32Of(body)}}
 }
 
+// Field case G23: a tap that is its own origin says so.
 func TestLoops(t *testing.T) {
 	t.Run("at start", func(t *testing.T) {
 		for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {

@@ -261,14 +261,14 @@ func (o *origin) write(w http.ResponseWriter, r *http.Request, name string, data
 		fmt.Fprint(w, "<CopyObjectResult/>")
 		return
 	}
-	if _, exists := o.object(name); exists && r.Header.Get("If-None-Match") == "*" {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, exists := o.objects[name]; exists && r.Header.Get("If-None-Match") == "*" {
 		w.WriteHeader(http.StatusPreconditionFailed)
 		fmt.Fprint(w, "<Error><Code>PreconditionFailed</Code></Error>")
 		return
 	}
-	o.mu.Lock()
 	o.objects[name] = object{data, r.Header.Clone()}
-	o.mu.Unlock()
 	w.Header().Set("ETag", etag(data))
 }
 

@@ -41,6 +41,7 @@ func modes() []struct {
 	}
 }
 
+// Field case G14: the payload is stored, its framing is not.
 func TestPutKeepsTheClientsMode(t *testing.T) {
 	f := start(t, nil)
 	keys := f.session(nil)
@@ -83,6 +84,8 @@ func TestPutKeepsTheClientsMode(t *testing.T) {
 }
 
 // A body that is not what was signed must not become an object.
+//
+// Field case G15.
 func TestWrongBodiesStoreNothing(t *testing.T) {
 	f := start(t, nil)
 	keys := f.session(nil)
@@ -198,6 +201,7 @@ func TestStalledUploadEnds(t *testing.T) {
 	}
 }
 
+// Field case G20: a prompt 100, or a prompt refusal.
 func TestExpectContinue(t *testing.T) {
 	f := start(t, nil)
 	body := strings.Repeat("e", 100<<10)
@@ -323,6 +327,7 @@ func TestMultipart(t *testing.T) {
 	}
 }
 
+// Field cases G1 and G2: one object for all spellings of its key.
 func TestKeysSurviveEncoding(t *testing.T) {
 	f := start(t, nil)
 	keys := f.session(nil)
@@ -334,6 +339,9 @@ func TestKeysSurviveEncoding(t *testing.T) {
 		{"t%2012:30.1/x", "t 12:30.1/x"},
 		{"x_$folder$", "x_$folder$"},
 		{"mac@2x", "mac@2x"},
+		{"x_%24folder%24", "x_$folder$"},
+		{"mac%402x", "mac@2x"},
+		{"t%2012%3A30.1/x", "t 12:30.1/x"},
 		{"a%252Fb", "a%2Fb"},
 		{"%C3%A9/%C3%BC", "é/ü"},
 		{"JULY%2027.zip", "JULY 27.zip"},
