@@ -202,14 +202,17 @@ func liveIn(list []*Manifest) int64 {
 	return n
 }
 
-// compare notes what differs between the files of gone manifests and others.
+// compare notes what differs between the files of gone manifests and others. A
+// file that was added to the table twice is in two manifests, so what stays is
+// remembered, not crossed off.
 func (d *differ) compare(ctx context.Context, gone []*Manifest, live map[fileKey]*Entry) error {
+	stays := map[fileKey]bool{}
 	err := d.read(ctx, gone, func(e *Entry) error {
 		if !e.Live() {
 			return nil
 		}
-		if _, stays := live[e.key()]; stays {
-			delete(live, e.key())
+		if key := e.key(); live[key] != nil {
+			stays[key] = true
 			return nil
 		}
 		d.note(change{e.Clone(), false})
@@ -218,8 +221,10 @@ func (d *differ) compare(ctx context.Context, gone []*Manifest, live map[fileKey
 	if err != nil {
 		return err
 	}
-	for _, e := range live {
-		d.note(change{e, true})
+	for key, e := range live {
+		if !stays[key] {
+			d.note(change{e, true})
+		}
 	}
 	return d.bounded(0)
 }

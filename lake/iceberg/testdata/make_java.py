@@ -104,6 +104,7 @@ def java(session, namespace):
         load(name).updateSchema().updateColumnDefault("n", of(6, types.IntegerType.get())).commit()
         session.sql(f"insert into lk.{namespace}.{name} (id, must) values (2, 10)")
 
+    session.sql(f"create namespace if not exists lk.{namespace}")
     for make in [equality_deletes, uuids, defaults]:
         try:
             make()
