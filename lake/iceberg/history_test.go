@@ -133,8 +133,8 @@ func pathsIn(list []*made) map[string]bool {
 
 // add appends a manifest of new files, or of some that were there before.
 func (h *history) add(id int64, list []*made) []*made {
-	var entries []told
 	here := pathsIn(list)
+	entries := make([]told, 0, 4)
 	for range 1 + h.r.IntN(4) {
 		path := h.next("f")
 		if n := len(h.gone); n > 0 && h.r.IntN(4) == 0 && !here[h.gone[n-1]] {

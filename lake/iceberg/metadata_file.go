@@ -27,7 +27,7 @@ func ReadMetadata(ctx context.Context, location string, open Opener) (*Table, er
 		err = cutShort(int64(len(text)), size)
 	}
 	if err == nil {
-		text, err = unpackMetadata(text)
+		text, err = unpackMetadata(text, maxMetadata)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", location, err)
@@ -39,8 +39,8 @@ func ReadMetadata(ctx context.Context, location string, open Opener) (*Table, er
 	return t, nil
 }
 
-// unpackMetadata returns the JSON of a metadata file.
-func unpackMetadata(text []byte) ([]byte, error) {
+// unpackMetadata returns the JSON of a metadata file, of at most most bytes.
+func unpackMetadata(text []byte, most int64) ([]byte, error) {
 	var in io.Reader
 	switch {
 	case bytes.HasPrefix(text, []byte{0x1f, 0x8b}):
@@ -51,7 +51,7 @@ func unpackMetadata(text []byte) ([]byte, error) {
 		in = z
 	case bytes.HasPrefix(text, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(bytes.NewReader(text), zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderMaxMemory(maxMetadata))
+			zstd.WithDecoderMaxMemory(uint64(most))) //nolint:gosec // positive
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
@@ -60,7 +60,7 @@ func unpackMetadata(text []byte) ([]byte, error) {
 	default:
 		return text, nil
 	}
-	out, err := readBounded(in, maxMetadata)
+	out, err := readBounded(in, most)
 	if err != nil {
 		return nil, fmt.Errorf("%w: unpack: %w", ErrMalformed, err)
 	}

@@ -7,8 +7,12 @@ import (
 	"github.com/laketap/laketap/lake/iceberg/internal/jsonscan"
 )
 
-// maxTypeDepth bounds types inside types.
-const maxTypeDepth = 48
+const (
+	maxTypeDepth = 48 // types inside types
+	// maxFields bounds the fields of one struct. A field takes a few times the
+	// memory of its JSON, so a file's length alone is no bound.
+	maxFields = 1 << 20
+)
 
 // parseSchema parses a schema. One without an id, as version 1 has, gets 0.
 func parseSchema(s *jsonscan.Scanner) Schema {
@@ -61,7 +65,13 @@ func checkSchema(s *jsonscan.Scanner, schema *Schema) {
 // parseFields parses the fields of a struct.
 func parseFields(s *jsonscan.Scanner, depth int) []Field {
 	fields := []Field{}
-	s.Array(func(int) { fields = append(fields, parseField(s, depth)) })
+	s.Array(func(i int) {
+		if i >= maxFields {
+			s.Wrap(over("columns", int64(i)+1, maxFields))
+			return
+		}
+		fields = append(fields, parseField(s, depth))
+	})
 	return fields
 }
 
