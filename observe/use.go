@@ -101,10 +101,26 @@ func (u uses) of(e laketap.Engine) *laketap.EngineUse {
 	return use
 }
 
-// list returns a copy of every use, by engine.
+// list returns a copy of every use, by engine. Some engines tell their version
+// only at one tap, or only from one of their processes (Spark: at the store,
+// from the driver): what came without one is listed with the only version that
+// the engine told, and apart if it told several.
 func (u uses) list() []laketap.EngineUse {
-	all := make([]laketap.EngineUse, 0, len(u))
-	for _, use := range u {
+	told := map[string][]laketap.Engine{}
+	for e := range u {
+		if e.Version != "" {
+			told[e.Name] = append(told[e.Name], e)
+		}
+	}
+	listed := uses{}
+	for e, use := range u {
+		if versions := told[e.Name]; e.Version == "" && len(versions) == 1 {
+			e = versions[0]
+		}
+		merge(listed.of(e), use)
+	}
+	all := make([]laketap.EngineUse, 0, len(listed))
+	for _, use := range listed {
 		all = append(all, *use)
 	}
 	slices.SortFunc(all, func(a, b laketap.EngineUse) int {

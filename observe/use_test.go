@@ -31,6 +31,35 @@ func TestStatusClasses(t *testing.T) {
 	}
 }
 
+// What comes without a version belongs to the only one that the engine told.
+func TestEnginesAreListedOnce(t *testing.T) {
+	o := observe.New(observe.Options{})
+	listed := func() map[string]int64 {
+		got := map[string]int64{}
+		for _, use := range o.Engines() {
+			got[use.Engine.String()] += use.Storage.Requests
+		}
+		return got
+	}
+	for _, step := range []struct {
+		engine laketap.Engine
+		want   map[string]int64
+	}{
+		{laketap.Engine{Name: "spark"}, map[string]int64{"spark": 1}},
+		{laketap.Engine{Name: "spark", Version: "4.1.4"}, map[string]int64{"spark/4.1.4": 2}},
+		{laketap.Engine{Name: "trino"}, map[string]int64{"spark/4.1.4": 2, "trino": 1}},
+		{laketap.Engine{Name: "spark"}, map[string]int64{"spark/4.1.4": 3, "trino": 1}},
+		{laketap.Engine{Name: "spark", Version: "3.5.1"}, map[string]int64{"spark": 2, "spark/4.1.4": 1, "spark/3.5.1": 1, "trino": 1}},
+	} {
+		a := get(spark, 1)
+		a.Engine = step.engine
+		o.Access(a)
+		if diff := cmp.Diff(step.want, listed()); diff != "" {
+			t.Errorf("after %v (-want +got):\n%s", step.engine, diff)
+		}
+	}
+}
+
 func TestLatencyBuckets(t *testing.T) {
 	bounds := laketap.LatencyBounds
 	cases := map[time.Duration]int{-time.Second: 0, 0: 0, time.Nanosecond: 0, time.Hour: len(bounds)}
