@@ -33,7 +33,7 @@ type ask struct {
 // accesses answers with a page, at once or when there is something new, or
 // with a stream of lines.
 func (h *handler) accesses(w http.ResponseWriter, r *http.Request) {
-	q, err := parseAsk(r.URL.Query())
+	q, err := parseAsk(r.URL.RawQuery)
 	if err == nil && q.follow && !accepts(r, ndjson) {
 		err = errors.New("follow: a stream needs the header Accept: " + ndjson)
 	}
@@ -130,17 +130,32 @@ func accepts(r *http.Request, want string) bool {
 
 // parseAsk reads the query string. It is strict: a misspelt filter would
 // answer with everything.
-func parseAsk(values url.Values) (ask, error) {
+func parseAsk(query string) (ask, error) {
 	q := ask{AccessQuery: laketap.AccessQuery{Newest: true, Limit: 100}}
+	// URL.Query would drop what it cannot decode.
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return ask{}, errors.New("the query cannot be decoded; write name=value, joined by &, other characters as %XX")
+	}
 	for name, all := range values {
 		if len(all) != 1 {
-			return ask{}, fmt.Errorf("%s: is given %d times", name, len(all))
+			return ask{}, fmt.Errorf("%s: is given %d times", shown(name), len(all))
 		}
 		if err := q.set(name, all[0]); err != nil {
-			return ask{}, fmt.Errorf("%s: %w", name, err)
+			return ask{}, fmt.Errorf("%s: %w", shown(name), err)
 		}
 	}
 	return q, nil
+}
+
+// shown shortens what a client wrote, so that an answer is not as long as the
+// question may be.
+func shown(text string) string {
+	const limit = 64
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
 func (q *ask) set(name, value string) (err error) {

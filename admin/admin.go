@@ -131,6 +131,12 @@ func (h *handler) guard(next http.Handler) http.Handler {
 		header := w.Header()
 		header.Set("Cache-Control", "no-store")
 		header.Set("X-Content-Type-Options", "nosniff")
+		if r.ContentLength != 0 {
+			// Nothing here has a body, and net/http would wait for ever for one
+			// that never comes. Not every ResponseWriter has deadlines.
+			header.Set("Connection", "close")
+			_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
+		}
 		if !h.knows(r.Host) {
 			refuse(w, http.StatusForbidden, "the admin API is not known by this host name; add it to admin.hosts, or use localhost or an IP address")
 			return

@@ -1,10 +1,13 @@
 package admin_test
 
 import (
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -118,6 +121,83 @@ func TestZeroDeps(t *testing.T) {
 		}
 		if w := get(t, h, path); w.Code != 200 {
 			t.Errorf("%s: got %d", path, w.Code)
+		}
+	}
+}
+
+// A query that cannot be decoded is refused: what a client meant to filter by
+// would be lost otherwise. What it wrote is not repeated at length.
+func TestMalformedQueries(t *testing.T) {
+	d, _ := deps()
+	for _, query := range []string{
+		"limit=%zz", "limit=1;table=x", "%", "table=%e9%", strings.Repeat("a", 100_000), strings.Repeat("x=1&", 20_000), "a" + strings.Repeat("%00", 50_000),
+	} {
+		w := get(t, admin.New(d), "/api/v1/accesses?"+query)
+		if w.Code != http.StatusBadRequest || decode[admin.Refusal](t, w).Error == "" || w.Body.Len() > 1024 {
+			t.Errorf("%.20s…: got %d and %d bytes, want 400 in short words", query, w.Code, w.Body.Len())
+		}
+	}
+}
+
+// A body that never comes holds no answer back and no connection.
+func TestNoBodyIsWaitedFor(t *testing.T) {
+	d, _ := deps()
+	server := httptest.NewServer(admin.New(d))
+	defer server.Close()
+	for name, c := range map[string]struct{ head, want string }{
+		"length":      {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", "HTTP/1.1 200 "},
+		"chunks":      {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 200 "},
+		"begun":       {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nabc", "HTTP/1.1 200 "},
+		"other host":  {"GET /healthz HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n", "HTTP/1.1 403 "},
+		"method":      {"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n", "HTTP/1.1 405 "},
+		"no such one": {"PUT /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n", "HTTP/1.1 404 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(conn, c.head); err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(conn)
+			if err != nil || !strings.HasPrefix(string(got), c.want) || !strings.Contains(string(got), "Connection: close\r\n") {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+}
+
+// Methods that other servers give a meaning of their own have none here.
+func TestOddMethods(t *testing.T) {
+	d, _ := deps()
+	server := httptest.NewServer(admin.New(d))
+	defer server.Close()
+	for request, want := range map[string]string{
+		"CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                                        "HTTP/1.1 404 ",
+		"TRACE /healthz HTTP/1.1\r\nHost: localhost\r\nAuthorization: secret\r\nConnection: close\r\n\r\n":                     "HTTP/1.1 405 ",
+		"get /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                                                "HTTP/1.1 405 ",
+		"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                             "HTTP/1.1 403 ",
+		"GET /healthz HTTP/1.1\r\nHost: localhost\r\nUpgrade: h2c\r\nConnection: close, Upgrade\r\nHTTP2-Settings: AA\r\n\r\n": "HTTP/1.1 200 ",
+		"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n":                                               "HTTP/1.1 400 ",
+		"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\n":                            "HTTP/1.1 431 ",
+	} {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(conn, request) // may be answered before it is read
+		got, _ := io.ReadAll(conn)
+		conn.Close()
+		if !strings.HasPrefix(string(got), want) || strings.Contains(string(got), "secret") {
+			t.Errorf("%.40q: got %q, want %s", request, got, want)
 		}
 	}
 }
