@@ -30,6 +30,8 @@ type Config struct {
 	Admin    map[string]any `json:"admin"`
 	Keys     []Key          `json:"keys,omitempty"`
 	Cluster  map[string]any `json:"cluster,omitempty"`
+	TLS      map[string]any `json:"tls,omitempty"`
+	Audit    map[string]any `json:"audit,omitempty"`
 	Cache    map[string]any `json:"cache,omitempty"`
 	Mode     string         `json:"mode,omitempty"`
 	Data     string         `json:"data"`
@@ -41,11 +43,14 @@ type Config struct {
 type Catalog struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
+	CA   string `json:"ca,omitempty"`
 }
 
 // Storage is the section of the storage tap.
 type Storage struct {
 	Listen    string   `json:"listen"`
+	Advertise string   `json:"advertise,omitempty"`
+	Domain    string   `json:"domain,omitempty"`
 	Origins   []Origin `json:"origins"`
 	Authority string   `json:"authority,omitempty"`
 	Roots     []string `json:"roots,omitempty"`
@@ -58,6 +63,7 @@ type Origin struct {
 	Endpoint    string   `json:"endpoint"`
 	Region      string   `json:"region"`
 	PathStyle   bool     `json:"path_style"`
+	CA          string   `json:"ca,omitempty"`
 	Buckets     []string `json:"buckets,omitempty"`
 	AccessKeyID string   `json:"access_key_id,omitempty"`
 	SecretFile  string   `json:"secret_file,omitempty"`
