@@ -10,6 +10,9 @@ Kept are the metadata files, manifest lists and manifests of a table, in a folde
 of its name; engines.jsonl in it is what Spark reads from them, which the tests
 hold against what we read. Names and bytes differ from run to run; the tests ask
 for neither.
+
+With PARQUET=DIR, files of Trino's and Daft's tables go there, for the samples of
+lake/parquet: engines that write Parquet only into tables.
 """
 import datetime as dt
 import decimal
@@ -324,6 +327,18 @@ def keep(uri, work):
                         print(json.dumps({"snapshot": id, "entry": entry}), file=out)
 
 
+def keep_files(work, out):
+    """Copies the largest data file and a delete file of some tables."""
+    for writer, table in [("trino", "evolved"), ("trino", "transforms"), ("daft", "v2")]:
+        files = glob.glob(f"{work}/lake/**/{NS}/{writer}_{table}-*/data/**/*.parquet", recursive=True)
+        files = sorted((f for f in files if os.path.isfile(f)), key=os.path.getsize)
+        deletes = [f for f in files if "delete" in os.path.basename(f)]
+        data = [f for f in files if f not in deletes]
+        for kind, found in [(table, data), (table + "_deletes", deletes)]:
+            if found:
+                shutil.copy(found[-1], os.path.join(out, f"{writer}_{kind}.parquet"))
+
+
 def pyiceberg_entries(uri, name, id):
     """Reads entries with PyIceberg, of tables that Spark cannot read."""
     from pyiceberg.catalog import load_catalog
@@ -365,6 +380,8 @@ def main():
             except Exception as error:
                 print(f"{name}: {error}", file=sys.stderr)
         keep(info["catalog"], work)
+        if os.environ.get("PARQUET"):
+            keep_files(work, os.environ["PARQUET"])
     finally:
         lake.send_signal(signal.SIGTERM)
         lake.wait()
