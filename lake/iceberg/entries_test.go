@@ -14,8 +14,8 @@ import (
 
 // TestEqualityDeletes holds what decides which deletes apply: a delete applies
 // to data of a lower sequence number, and a file put together from older ones
-// keeps their number, not that of the commit.
-func TestEqualityDeletes(t *testing.T) { // P1
+// keeps their number, not that of the commit. Field case P1.
+func TestEqualityDeletes(t *testing.T) {
 	s := named(t, "java_equality")
 	table := s.table(t)
 	type numbers struct {
@@ -39,8 +39,9 @@ func TestEqualityDeletes(t *testing.T) { // P1
 }
 
 // Manifests are of data or of deletes, and what they hold is of the same kind,
-// for every writer; so data can be counted without a delete among it.
-func TestDataAndDeletesApart(t *testing.T) { // P13
+// for every writer; so data can be counted without a delete among it. Field case
+// P13.
+func TestDataAndDeletesApart(t *testing.T) {
 	seen := map[iceberg.Content]int{}
 	for _, s := range samples(t) {
 		table := s.table(t)
@@ -77,8 +78,8 @@ func TestDataAndDeletesApart(t *testing.T) { // P13
 
 // A manifest that was only rewritten adds nothing and is read all the same;
 // what it says is deleted is not part of the snapshot. Version 1 leaves numbers
-// and counts out.
-func TestRewrittenManifest(t *testing.T) { // P12
+// and counts out. Field case P12.
+func TestRewrittenManifest(t *testing.T) {
 	old := rec("manifest_file", field(500, "manifest_path", tText), field(501, "manifest_length", tLong), field(502, "partition_spec_id", tInt),
 		field(503, "added_snapshot_id", opt(tLong)), field(504, "added_files_count", opt(tInt)), field(505, "existing_files_count", opt(tInt)))
 	for name, tt := range map[string]struct {
@@ -114,8 +115,8 @@ func TestRewrittenManifest(t *testing.T) { // P12
 
 // Bounds and counts are told as they were written, however odd: what follows
 // from them is for those to say who know the column's type. A count that was
-// not written is not 0.
-func TestOddBounds(t *testing.T) { // P7
+// not written is not 0. Field case P7.
+func TestOddBounds(t *testing.T) {
 	pairs := func(name, value string) string {
 		return opt(`{"type":"array","items":` + rec(name, field(0, "key", tInt), field(0, "value", value)) + `}`)
 	}
@@ -146,8 +147,9 @@ func TestOddBounds(t *testing.T) { // P7
 	}
 }
 
-// TestPartitionValues reads each kind of value that Trino writes.
-func TestPartitionValues(t *testing.T) { // P11
+// TestPartitionValues reads each kind of value that Trino writes, uuid and decimal
+// among them. Field case P11.
+func TestPartitionValues(t *testing.T) {
 	s := named(t, "trino_transforms")
 	table := s.table(t)
 	spec := table.Specs[table.DefaultSpecID]
@@ -208,7 +210,8 @@ func TestPartitionValues(t *testing.T) { // P11
 }
 
 // A catalog may answer with no metadata at all; that is an error, not a table.
-func TestNoMetadata(t *testing.T) { // P16
+// Field case P16.
+func TestNoMetadata(t *testing.T) {
 	for _, text := range []string{"", "null", "{}", "[]", `"x"`, "0", "{\"metadata\":null}"} {
 		if table, err := iceberg.ParseMetadata([]byte(text)); !errors.Is(err, iceberg.ErrMalformed) || table != nil {
 			t.Errorf("%q: %+v, %v", text, table, err)

@@ -36,8 +36,8 @@ func evolved(t *testing.T, schemas ...[]string) *iceberg.Table {
 }
 
 // A column that was dropped and added again has the same name and another id.
-// Which one a name means depends on the snapshot; an id means the same always.
-func TestNamesOfSnapshots(t *testing.T) { // P17
+// Which one a name means depends on the snapshot; an id means the same always. Field case P17.
+func TestNamesOfSnapshots(t *testing.T) {
 	table := evolved(t,
 		[]string{column(1, "id", tInt), column(2, "c", tLong), column(3, "d", `"date"`)},
 		[]string{column(1, "id", tInt), column(2, "c2", tLong)},
@@ -104,8 +104,9 @@ func TestNestedNames(t *testing.T) {
 }
 
 // TestDefaults reads the defaults that the Java library wrote: the JSON of each
-// as it is, for the initial one is what a file without the column holds.
-func TestDefaults(t *testing.T) { // P19
+// as it is, for the initial one is what a file without the column holds. Field
+// case P19.
+func TestDefaults(t *testing.T) {
 	table := named(t, "java_defaults").table(t)
 	want := map[string][2]string{
 		"ok": {"true", "true"}, "n": {"-5", "6"}, "d": {`"2026-01-02"`, `"2026-01-02"`},
@@ -131,7 +132,8 @@ func TestDefaults(t *testing.T) { // P19
 
 // A file from before a partition field was there has no value of it, which is
 // not the same as null: nothing about the file follows from it.
-func TestPartitionFieldOfLater(t *testing.T) { // P10
+// Field case P10.
+func TestPartitionFieldOfLater(t *testing.T) {
 	s := named(t, "trino_evolved")
 	table := s.table(t)
 	found := map[bool]int{}
@@ -158,8 +160,8 @@ func TestPartitionFieldOfLater(t *testing.T) { // P10
 }
 
 // A partition column that the files lack, as directories of Hive leave it, is
-// in the manifest alone: the value is there, and no count of it is.
-func TestPartitionColumnOnlyInManifest(t *testing.T) { // P19
+// in the manifest alone: the value is there, and no count of it is. Field case P19.
+func TestPartitionColumnOnlyInManifest(t *testing.T) {
 	pairs := `{"type":"array","items":` + rec("k", field(119, "key", tInt), field(120, "value", tLong)) + `}`
 	schema := minimalEntry(minimalFile(field(102, "partition", rec("r102", field(1000, "p", opt(tText)))), field(110, "null_value_counts", opt(pairs))))
 	value := func(p string) string {

@@ -66,6 +66,7 @@ func smallest(tb testing.TB) map[string][]byte {
 	return found
 }
 
+// Every file cut at every byte. Field case P15.
 func TestCutFiles(t *testing.T) {
 	for name, b := range smallest(t) {
 		list := strings.HasSuffix(name, "/list")
@@ -97,6 +98,7 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
+// Every byte of files with a bit flipped. Field case P15.
 func TestFlippedFiles(t *testing.T) {
 	for name, b := range smallest(t) {
 		b = bytes.Clone(b)
@@ -157,7 +159,8 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// What is lost is said: a manifest that the store no longer has.
+// What is lost is said: a manifest that the store no longer has. Field case
+// P16.
 func TestMissingManifest(t *testing.T) {
 	s := named(t, "spark_deletes")
 	table := s.table(t)

@@ -57,7 +57,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// Files keep the partition of the spec they were written with.
+// Files keep the partition of the spec they were written with. Field case P10.
 func TestEvolvedSpecs(t *testing.T) {
 	s := named(t, "spark_evolved")
 	table := s.table(t)

@@ -44,7 +44,7 @@ func minimalEntry(file string) string {
 }
 
 // A manifest as version 1 wrote it: no ids, no content, no sequence numbers,
-// maps in runs that state their size, null last.
+// maps in runs that state their size, null last. Field case P12.
 func TestOldManifest(t *testing.T) {
 	schema := rec("manifest_entry",
 		field(0, "status", tInt), field(0, "snapshot_id", tLong),
@@ -91,6 +91,7 @@ func TestOldManifest(t *testing.T) {
 	}
 }
 
+// What entries leave to their list, field cases P1 and P12.
 func TestInheritance(t *testing.T) {
 	schema := rec("manifest_entry", field(0, "status", tInt), field(1, "snapshot_id", opt(tLong)),
 		field(3, "sequence_number", opt(tLong)), field(4, "file_sequence_number", opt(tLong)),

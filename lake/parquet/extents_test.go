@@ -66,3 +66,35 @@ func TestSelectIndexesAmongChunks(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What is read of a column is its chunk, from where it starts for as long as it
+// is: page indexes that are too short, as a popular writer leaves them, are
+// places whose contents nobody here believes, and a row group's own offset and
+// a dictionary at 0 change nothing. Field case P20.
+func TestExtentsIgnorePageIndex(t *testing.T) {
+	file := func(index string, more ...field) []byte {
+		c := chunk(column(4, 40, "a"), field{4, i64(50)}, field{5, i32(8)}, field{6, i64(60)}, field{7, i32(8)})
+		b := file(data, metadata(list{root(1), leaf("a", 0, id(1))}, rowGroup(c).with(more...)))
+		copy(b[50:58], index)
+		copy(b[60:68], index)
+		return b
+	}
+	want := []laketap.Extent{{Off: 4, Len: 40}}
+	for name, b := range map[string][]byte{
+		"in order": file(""), "zeros": file("\x00\x00\x00\x00\x00\x00\x00\x00"), "endless": file("\xff\xff\xff\xff\xff\xff\xff\xff"),
+		"row group elsewhere": file("", field{5, i64(1 << 40)}), "dictionary at 0": indexless(field{11, i64(0)}), "dictionary past the end": indexless(field{11, i64(1 << 50)}),
+	} {
+		l := mustParse(t, b, parquet.Options{})
+		if diff := cmp.Diff(want, l.Extents([]int{1})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if p := l.PartAt(43); p.Kind != parquet.ColumnChunk {
+			t.Errorf("%s: the chunk's last byte is of %v", name, p)
+		}
+	}
+}
+
+// indexless is a file of one chunk without indexes.
+func indexless(f field) []byte {
+	return file(data, metadata(list{root(1), leaf("a", 0, id(1))}, rowGroup(chunk(column(4, 40, "a").with(f)))))
+}

@@ -102,6 +102,7 @@ func TestFieldsInAnyOrder(t *testing.T) {
 	}
 }
 
+// Field case P15.
 func TestDamagedEnds(t *testing.T) {
 	whole := file(data, plain())
 	with := func(at int, s string) []byte {
@@ -125,6 +126,7 @@ func TestDamagedEnds(t *testing.T) {
 		{"longer than the file", with(-8, "\xff\xff\xff\x7f"), parquet.ErrMalformed},
 		{"as long as can be", with(-8, "\xff\xff\xff\xff"), parquet.ErrMalformed},
 		{"as long as the file", with(-8, string([]byte{byte(len(whole) - 11), 0})), parquet.ErrMalformed},
+		{"a file in the middle", append(with(0, ""), "and more, which is no footer"...), parquet.ErrNotParquet},
 		{"no metadata", []byte("PAR1\x00\x00\x00\x00PAR1"), parquet.ErrMalformed},
 		{"footers of zeros", []byte("PAR1\x00\x01\x00\x00\x00PAR1"), parquet.ErrMalformed},
 	}

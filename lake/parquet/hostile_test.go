@@ -117,6 +117,7 @@ func count(n uint64) string {
 	return string(binary.AppendUvarint([]byte{0xfc}, n))
 }
 
+// Footers that claim or nest what they cannot hold. Field case P15.
 func TestBombs(t *testing.T) {
 	const most = 8 << 20 // bytes of each footer
 	zeros := strings.Repeat("\x00", most)

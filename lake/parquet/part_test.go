@@ -125,7 +125,7 @@ func TestPartsOutOfOrder(t *testing.T) {
 }
 
 // Locations of indexes and filters that cannot be true are forgotten, and the
-// rest of the file keeps its meaning.
+// rest of the file keeps its meaning. Field case P20.
 func TestStrayLocations(t *testing.T) {
 	place := func(f ...field) value { return chunk(column(4, 40, "a"), f...) }
 	bloom := func(off, n int64) value {

@@ -19,6 +19,7 @@ func statsOf(t *testing.T, opts parquet.Options, stats ...field) (parquet.Stats,
 	return mustParse(t, file(data, one(chunk(meta))), opts).Stats(0, 0)
 }
 
+// What a writer did not count is unknown, not 0. Field case P14.
 func TestStats(t *testing.T) {
 	none := parquet.Stats{Nulls: -1, Distinct: -1, NaNs: -1}
 	tests := []struct {
