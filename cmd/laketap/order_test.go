@@ -33,6 +33,10 @@ func TestServeGivesUpWhatItOpened(t *testing.T) {
 		{"no static key's secret", func(c *Config) {
 			c.Keys = []KeyConfig{{ID: "r", SecretFile: "none.secret", Principal: "p", Scope: "all"}}
 		}, "keys[r].secret_file: "},
+		{"a catalog that is us", func(c *Config) {
+			c.Catalogs[0].URL = strings.Replace("http://"+c.Catalog.Listen+"/iceberg", "127.0.0.1", "localhost", 1)
+		}, "catalogs[prod].url: "},
+		{"a store that is us", func(c *Config) { c.Storage.Origins[0].Endpoint = "http://" + c.Catalog.Listen }, "storage.origins[m].endpoint: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := quiet(t, "http://127.0.0.1:1", "http://127.0.0.1:1")

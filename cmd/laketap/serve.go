@@ -74,6 +74,7 @@ func serve(ctx context.Context, cfg *Config, opts serveOptions) error {
 		n.openPorts,    // first: a port in use must refuse before anything is made
 		n.openKeys,     // what sessions are sealed with
 		n.startLake,    // the catalog and the store, if they are ours
+		n.refuseLoops,  // what is behind us must not be us
 		n.startObserve, // who is told of every access
 		n.reachOrigins, // the stores behind us
 		n.openReuse,    // what engines get back

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,11 @@ import (
 
 // requestIDHeader tells a client the id that its request has in our records.
 const requestIDHeader = "X-Laketap-Request-Id"
+
+// passedHeader names the servers of ours that a request went through, so that
+// one which comes back is not sent round again: each round costs a connection,
+// and they would go on until there are none left.
+const passedHeader = "X-Laketap-Passed"
 
 // captureMax bounds what is kept of a request's body to learn from.
 const captureMax = 8 << 20
@@ -102,6 +108,13 @@ func (x *exchange) serve() {
 		x.refuse(refusal{
 			http.StatusNotFound, "NotFoundException",
 			"no catalog of that name: begin the path with one of " + x.h.catalogNames(),
+		})
+		return
+	}
+	if x.passed() {
+		x.refuse(refusal{
+			http.StatusLoopDetected, "ServiceFailureException",
+			fmt.Sprintf("the request came back from %s: the url of catalog %s leads to this server; set it to the address of the catalog itself", x.up.url(), x.up.name),
 		})
 		return
 	}
@@ -209,8 +222,16 @@ func (x *exchange) carry(req *http.Request) (*http.Response, error) {
 	return x.send(req)
 }
 
-// send carries a request as it is.
+// passed reports whether the request went through this server before.
+func (x *exchange) passed() bool {
+	return slices.Contains(x.in.Header.Values(passedHeader), x.h.instance)
+}
+
+// send carries a request as it is, marked as passed.
 func (x *exchange) send(req *http.Request) (*http.Response, error) {
+	if !slices.Contains(req.Header.Values(passedHeader), x.h.instance) { // it may be sent again
+		req.Header.Add(passedHeader, x.h.instance)
+	}
 	return x.up.transport.RoundTrip(req)
 }
 

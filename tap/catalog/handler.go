@@ -51,6 +51,7 @@ type Options struct {
 // must run beside it, or nothing is learned from answers that pass unedited.
 type Handler struct {
 	opts      Options
+	instance  string // tells this server from others
 	roots     []tap.Location
 	upstreams []*upstream
 	clients   *clients
@@ -72,6 +73,7 @@ func New(opts Options) (*Handler, error) {
 	}
 	opts.setDefaults()
 	h := &Handler{opts: opts, clients: newClients(), ids: newIDs(), lessons: newLessons(), log: opts.Log, buffers: &buffers{}}
+	h.instance = h.newID()
 	for _, u := range opts.Upstreams {
 		up, err := newUpstream(u)
 		if err != nil {
