@@ -137,6 +137,12 @@ func TestProxiesInFront(t *testing.T) {
 // tell has an engine make, fill and read a table.
 func tell(t *testing.T, engine, uri string) {
 	t.Helper()
+	tellBy(t, engine, engines.Command(t, engine, uri), func() {})
+}
+
+// tellBy is tell with a command for the engine, and something to do in between.
+func tellBy(t *testing.T, engine string, c process.Command, between func()) {
+	t.Helper()
 	steps := map[string][]string{
 		engines.PyIceberg: {
 			"catalog.create_table('p.events', Schema(NestedField(1, 'id', LongType()), NestedField(2, 'at', StringType())), " +
@@ -145,12 +151,13 @@ func tell(t *testing.T, engine, uri string) {
 		},
 		engines.DuckDB: {"insert into lk.p.events values (3, 'x = y')"},
 	}[engine]
-	e := engines.Start(t, engine, uri)
+	e := engines.StartBy(t, engine, c)
 	for _, step := range steps {
 		if got := e.Do(engines.Step{Run: step}); got.Error != "" {
 			t.Fatalf("%s: %s: %s", engine, step, got.Error)
 		}
 	}
+	between()
 	got := e.Do(engines.Step{Read: &engines.Read{Table: "p.events", Columns: "id", Order: "id"}})
 	want := map[string]int{engines.PyIceberg: 2, engines.DuckDB: 3}[engine]
 	if got.Error != "" || len(got.Rows) != want {
@@ -292,6 +299,7 @@ func TestProxiesStream(t *testing.T) {
 			if _, err := io.ReadFull(resp.Body, part); err != nil || string(part) != "more" {
 				t.Errorf("half an answer: %q, %v", part, err)
 			}
+			_ = conn.Close() // or closing the body would wait for the rest of it
 		})
 	}
 }

@@ -177,7 +177,7 @@ func (d *doctor) advertise(ctx context.Context) {
 	if d.server != nil { // else nobody listens there yet
 		ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 		defer cancel()
-		if err := dial(ctx, text); err != nil {
+		if err := dial(ctx, text, nil); err != nil {
 			d.tell(bad, what, text+" is not reached from here: "+err.Error(), "open the port, or correct storage.advertise")
 			return
 		}

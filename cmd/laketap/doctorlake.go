@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/laketap/laketap/internal/certs"
 	"github.com/laketap/laketap/lake/s3"
 	"github.com/laketap/laketap/tap"
 )
@@ -64,6 +65,8 @@ func (d *doctor) refused(what string, u *UpstreamConfig, err error) {
 		d.tell(bad, what, u.URL+" has no /v1/config (404)", "set catalogs.url to what engines use as their URI, without /v1")
 	case errors.As(err, &status):
 		d.tell(bad, what, fmt.Sprintf("%s answers %d", u.URL, int(status)), "look at the catalog's log")
+	case certs.Distrusted(err):
+		d.tell(bad, what, "its certificate is not trusted: "+err.Error(), "set catalogs["+u.Name+"].ca to the PEM file of its authority")
 	default:
 		d.tell(bad, what, "is out of reach: "+err.Error(), "start it, or correct catalogs.url; for https with an authority of your own set catalogs.ca")
 	}
@@ -152,8 +155,8 @@ func (d *doctor) store(ctx context.Context, o OriginConfig, store *s3.Store) {
 		where := "AWS"
 		if o.Endpoint != "" {
 			where = o.Endpoint + " listens"
-			if err := dial(ctx, o.Endpoint); err != nil {
-				d.tell(bad, what, "is out of reach: "+err.Error(), "start it, or correct endpoint under storage.origins")
+			if err := reach(ctx, o); err != nil {
+				d.tell(bad, what, "is out of reach: "+err.Error(), "start it, or correct endpoint and ca under storage.origins")
 				return
 			}
 		}

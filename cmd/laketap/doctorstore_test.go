@@ -84,7 +84,7 @@ func TestDoctorOnCatalogsWithTLS(t *testing.T) {
 	up.StartTLS()
 	defer up.Close()
 	out, code := examine(t, nil, "--catalog", up.URL)
-	says(t, out, `^fail +catalog main +is out of reach: .*certificate`, `fix: .* for https with an authority of your own set catalogs.ca`)
+	says(t, out, `^fail +catalog main +its certificate is not trusted: .*unknown authority`, `fix: set catalogs\[main\].ca to the PEM file of its authority`)
 	if code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}

@@ -3,11 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/url"
 
 	"github.com/laketap/laketap/admin"
+	"github.com/laketap/laketap/internal/certs"
 	"github.com/laketap/laketap/tap/catalog"
 )
 
@@ -112,7 +114,7 @@ func (n *node) probeOrigin(ctx context.Context, o OriginConfig) error {
 	if o.Endpoint == "" {
 		return nil
 	}
-	return dial(ctx, o.Endpoint)
+	return reach(ctx, o)
 }
 
 // needsKeys reports whether an origin's own keys are used: they are configured,
@@ -121,8 +123,23 @@ func needsKeys(cfg *Config, o OriginConfig) bool {
 	return o.AccessKeyID != "" || cfg.Storage.Authority == catalog.ModeCatalog || len(cfg.Keys) > 0
 }
 
-// dial reports whether somebody listens at a URL.
-func dial(ctx context.Context, text string) error {
+// reach reports whether an origin's endpoint listens and, for https, shows a
+// certificate that is trusted.
+func reach(ctx context.Context, o OriginConfig) error {
+	roots, err := certs.Roots(o.CA)
+	if err != nil {
+		return fmt.Errorf("storage.origins[%s].ca: %w", o.Name, err)
+	}
+	err = dial(ctx, o.Endpoint, &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12})
+	if certs.Distrusted(err) {
+		return fmt.Errorf("the certificate of %s is not trusted; set storage.origins[%s].ca to the PEM file of its authority: %w", o.Endpoint, o.Name, err)
+	}
+	return err
+}
+
+// dial reports whether somebody listens at a URL and, for https, whom config
+// trusts; with nil anybody may listen.
+func dial(ctx context.Context, text string, config *tls.Config) error {
 	u, err := url.Parse(text)
 	if err != nil {
 		return err
@@ -131,7 +148,13 @@ func dial(ctx context.Context, text string) error {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	var dialer interface {
+		DialContext(ctx context.Context, network, addr string) (net.Conn, error)
+	} = &net.Dialer{}
+	if u.Scheme == "https" && config != nil {
+		dialer = &tls.Dialer{Config: config}
+	}
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
 		return fmt.Errorf("reach %s (is the endpoint right, and is it up?): %w", text, err)
 	}

@@ -154,11 +154,11 @@ func TestProbeOrigin(t *testing.T) {
 // which URL it was.
 func TestDial(t *testing.T) {
 	for _, text := range []string{"http://no.such.host.invalid", "https://no.such.host.invalid/"} {
-		if err := dial(t.Context(), text); err == nil || !strings.HasPrefix(err.Error(), "reach "+text+" (is the endpoint right") {
+		if err := dial(t.Context(), text, nil); err == nil || !strings.HasPrefix(err.Error(), "reach "+text+" (is the endpoint right") {
 			t.Errorf("%s: got %v", text, err)
 		}
 	}
-	if err := dial(t.Context(), "http://a:b"); err == nil || errors.Unwrap(err) == nil {
+	if err := dial(t.Context(), "http://a:b", nil); err == nil || errors.Unwrap(err) == nil {
 		t.Errorf("no URL: got %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package certs
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"os"
@@ -22,4 +23,12 @@ func Roots(name string) (*x509.CertPool, error) {
 		return nil, errors.New(name + " holds no PEM certificate")
 	}
 	return pool, nil
+}
+
+// Distrusted reports whether a connection failed because the other side's
+// certificate is not trusted: of no known authority, for another name, or over.
+// Then nothing was sent.
+func Distrusted(err error) bool {
+	_, yes := errors.AsType[*tls.CertificateVerificationError](err)
+	return yes
 }

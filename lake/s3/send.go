@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/laketap/laketap"
+	"github.com/laketap/laketap/internal/certs"
 	"github.com/laketap/laketap/internal/sigv4"
 )
 
@@ -34,6 +35,9 @@ func (s *Store) Send(ctx context.Context, req *http.Request, keys sigv4.Credenti
 		transport = s.reads
 	}
 	resp, err := transport.RoundTrip(req)
+	if certs.Distrusted(err) {
+		return nil, fmt.Errorf("send to origin %s: its certificate is not trusted; set storage.origins[%s].ca to the PEM file of its authority: %w", s.origin.Name, s.origin.Name, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("send to origin %s: %w", s.origin.Name, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/laketap/laketap/internal/certs"
 )
 
 // A refusal is an answer of the tap's own, in the form of the specification.
@@ -33,6 +35,15 @@ func refusalFor(method string, up *upstream, err error) refusal {
 	op, dial := errors.AsType[*net.OpError](err)
 	unreachable := dial && op.Op == "dial"
 	switch {
+	case certs.Distrusted(err):
+		status := http.StatusServiceUnavailable
+		if mutates(method) {
+			status = http.StatusBadGateway
+		}
+		return refusal{
+			status, "ServiceFailureException",
+			fmt.Sprintf("the certificate of catalog %s at %s is not trusted, so nothing was sent to it; see catalogs[%s].ca", up.name, up.url(), up.name),
+		}
 	case mutates(method) && unreachable:
 		return refusal{
 			http.StatusBadGateway, "ServiceFailureException",

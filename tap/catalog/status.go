@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/laketap/laketap/internal/certs"
 )
 
 // checkTimeout bounds [Handler.Check].
@@ -68,6 +70,9 @@ func (h *Handler) Check(ctx context.Context, name string) error {
 		return fmt.Errorf("make request: %w", err)
 	}
 	resp, err := up.transport.RoundTrip(req)
+	if certs.Distrusted(err) {
+		return fmt.Errorf("reach catalog %s at %s: its certificate is not trusted; set catalogs[%s].ca to the PEM file of its authority: %w", name, up.url(), name, err)
+	}
 	if err != nil {
 		return fmt.Errorf("reach catalog %s at %s (is its url right, and is it up?): %w", name, up.url(), err)
 	}

@@ -101,6 +101,12 @@ func Start(t testing.TB, name, uri string) *Engine {
 	return start(t, name, Command(t, name, uri))
 }
 
+// StartBy is Start with a command that was changed.
+func StartBy(t testing.TB, name string, c process.Command) *Engine {
+	t.Helper()
+	return start(t, name, c)
+}
+
 // start starts an engine's script and waits until it says that it is ready.
 func start(t testing.TB, name string, c process.Command) *Engine {
 	t.Helper()
