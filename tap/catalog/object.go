@@ -25,6 +25,7 @@ type member struct {
 	name           string // decoded
 	from, to       int    // the segment
 	valFrom, valTo int
+	inner          *object // the value, where it is an object that was cut with its parent
 }
 
 // A pair is a member to set: its name and its value as JSON text.
@@ -45,13 +46,15 @@ func quote(s string) []byte {
 	return quoted
 }
 
-// parseObject cuts a JSON object into members. ok is false if raw is not
+// parseObject cuts a JSON object into members, and the objects among their
+// values too: metadata of megabytes is walked once. ok is false if raw is not
 // valid JSON or no object.
 func parseObject(raw []byte) (object, bool) {
-	if !json.Valid(raw) {
+	o, end := scanObject(raw, skipSpace(raw, 0), 2, 1)
+	if end < 0 || skipSpace(raw, end) != len(raw) {
 		return object{}, false
 	}
-	return cut(raw)
+	return o, true
 }
 
 // cut is [parseObject] for text that is known to be valid, such as a value out
@@ -77,7 +80,7 @@ func cut(raw []byte) (object, bool) {
 		valFrom := skipSpace(raw, i)
 		valTo := skipValue(raw, valFrom)
 		i = skipSpace(raw, valTo)
-		o.members = append(o.members, member{name, segment, i, valFrom, valTo})
+		o.members = append(o.members, member{name: name, from: segment, to: i, valFrom: valFrom, valTo: valTo})
 		if raw[i] == '}' {
 			o.to = i
 			return o, true
@@ -124,6 +127,11 @@ func (o object) object(name string) (object, bool) {
 	value, times := o.get(name)
 	if times != 1 {
 		return object{}, false
+	}
+	for _, m := range o.members {
+		if m.name == name && m.inner != nil {
+			return *m.inner, true
+		}
 	}
 	return cut(value)
 }
