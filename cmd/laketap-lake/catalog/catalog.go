@@ -1,5 +1,5 @@
 // Package catalog is the Iceberg REST catalog of the local lake: namespaces,
-// tables and commits over one SQLite file, table metadata in the lake's own
+// tables, views and commits over one SQLite file, table metadata in the lake's own
 // object store.
 //
 // It owns which metadata file is the current one of each table and the order

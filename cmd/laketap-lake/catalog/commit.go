@@ -164,6 +164,9 @@ func (c *Catalog) base(ctx context.Context, id identifier) (staged, error) {
 	if err != nil || !ok {
 		return staged{id: id}, err
 	}
+	if current.view {
+		return staged{}, nameTaken(id, true)
+	}
 	data, err := c.readMetadata(ctx, current.metadata)
 	if err != nil {
 		return staged{}, err
@@ -177,23 +180,38 @@ func (c *Catalog) base(ctx context.Context, id identifier) (staged, error) {
 
 // stage writes metadata to a new file of the table.
 func (c *Catalog) stage(ctx context.Context, id identifier, from string, metadata table.Metadata) (staged, error) {
+	to := pointer{uuid: metadata.TableUUID().String(), location: metadata.Location()}
+	data, err := c.writeMetadata(ctx, &to, from, metadata.Properties(), metadata)
+	if err != nil {
+		return staged{}, fmt.Errorf("stage %s: %w", id, err)
+	}
+	return staged{id: id, from: from, to: to, data: data, parsed: metadata}, nil
+}
+
+// writeMetadata writes the metadata file that follows the one at from, names it
+// in to, and returns its text.
+func (c *Catalog) writeMetadata(ctx context.Context, to *pointer, from string, properties map[string]string, metadata any) ([]byte, error) {
 	data, err := json.Marshal(metadata)
 	if err != nil {
-		return staged{}, fmt.Errorf("encode metadata of %s: %w", id, err)
+		return nil, fmt.Errorf("encode metadata: %w", err)
 	}
-	if _, err := c.keyOf(metadata.Location()); err != nil {
-		return staged{}, err
+	if _, err := c.keyOf(to.location); err != nil {
+		return nil, err
 	}
-	location := metadataFolder(metadata.Location(), metadata.Properties()) + "/" + nextMetadataName(from)
+	ending, packed, err := pack(properties, data)
+	if err != nil {
+		return nil, fmt.Errorf("pack metadata: %w", err)
+	}
+	location := metadataFolder(to.location, properties) + "/" + nextMetadataName(from) + ending
 	key, err := c.keyOf(location)
 	if err != nil {
-		return staged{}, err
+		return nil, err
 	}
-	if err := c.files.Write(ctx, key, data); err != nil {
-		return staged{}, fmt.Errorf("write metadata %s: %w", location, err)
+	if err := c.files.Write(ctx, key, packed); err != nil {
+		return nil, fmt.Errorf("write metadata %s: %w", location, err)
 	}
-	to := pointer{uuid: metadata.TableUUID().String(), location: metadata.Location(), metadata: location}
-	return staged{id: id, from: from, to: to, data: data, parsed: metadata}, nil
+	to.metadata = location
+	return data, nil
 }
 
 // swapAll makes staged tables the current ones in one transaction.

@@ -41,9 +41,9 @@ func (c *Catalog) createTable(r *request) (reply, error) {
 	}
 	// Asked early for a good answer; what decides is the insert, which sees what
 	// others did meanwhile.
-	if _, taken, err := find(r.Context(), c.db, id); err != nil || taken {
+	if current, taken, err := find(r.Context(), c.db, id); err != nil || taken {
 		if err == nil {
-			err = tableExists(id)
+			err = current.taken(id, false)
 		}
 		return reply{}, err
 	}

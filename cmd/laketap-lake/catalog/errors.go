@@ -3,6 +3,9 @@ package catalog
 import (
 	"fmt"
 	"net/http"
+	"strings"
+
+	"github.com/apache/iceberg-go/view"
 )
 
 // apiError is an answer in the protocol's error form. Messages say what
@@ -32,6 +35,13 @@ func badRequest(format string, args ...any) error {
 	return &apiError{http.StatusBadRequest, "BadRequestException", fmt.Sprintf(format, args...)}
 }
 
+// badView is what makes no view. Its type is the one that Iceberg's clients
+// turn into the exception they throw when they find the same by themselves.
+func badView(id identifier, err error) error {
+	message := strings.TrimPrefix(err.Error(), view.ErrInvalidViewMetadata.Error()+": ")
+	return &apiError{http.StatusBadRequest, "IllegalArgumentException", fmt.Sprintf("%s (view %s)", message, id)}
+}
+
 func noSuchNamespace(ns namespace) error {
 	return &apiError{http.StatusNotFound, "NoSuchNamespaceException", "Namespace does not exist: " + ns.String()}
 }
@@ -46,6 +56,23 @@ func namespaceExists(ns namespace) error {
 
 func tableExists(id identifier) error {
 	return &apiError{http.StatusConflict, "AlreadyExistsException", "Table already exists: " + id.String()}
+}
+
+func noSuchView(id identifier) error {
+	return &apiError{http.StatusNotFound, "NoSuchViewException", "View does not exist: " + id.String()}
+}
+
+func viewExists(id identifier) error {
+	return &apiError{http.StatusConflict, "AlreadyExistsException", "View already exists: " + id.String()}
+}
+
+// nameTaken says that a table cannot have the name of a view, nor the reverse.
+func nameTaken(id identifier, byView bool) error {
+	kind := "Table"
+	if byView {
+		kind = "View"
+	}
+	return &apiError{http.StatusConflict, "AlreadyExistsException", kind + " with same name already exists: " + id.String()}
 }
 
 func namespaceNotEmpty(ns namespace, what string) error {

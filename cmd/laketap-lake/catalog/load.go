@@ -138,6 +138,9 @@ func (c *Catalog) readMetadata(ctx context.Context, location string) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("read metadata %s: %w", location, err)
 	}
+	if data, err = unpack(data); err != nil {
+		return nil, badRequest("metadata file %s: %v", location, err)
+	}
 	return bytes.TrimSpace(data), nil
 }
 

@@ -157,7 +157,7 @@ func TestConfig(t *testing.T) {
 	}
 	// Every endpoint that is listed is served: a call gets another answer than
 	// "no such endpoint".
-	fill := strings.NewReplacer("{prefix}/", "", "{namespace}", "n", "{table}", "t")
+	fill := strings.NewReplacer("{prefix}/", "", "{namespace}", "n", "{table}", "t", "{view}", "v")
 	for _, endpoint := range body.Endpoints {
 		method, path, _ := strings.Cut(endpoint, " ")
 		got := c.call(method, fill.Replace(path), "{}")
@@ -165,7 +165,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s: listed but answered %d", endpoint, got.status)
 		}
 	}
-	if len(body.Endpoints) != 17 {
-		t.Errorf("got %d endpoints, want 17", len(body.Endpoints))
+	if len(body.Endpoints) != 25 {
+		t.Errorf("got %d endpoints, want 25", len(body.Endpoints))
 	}
 }

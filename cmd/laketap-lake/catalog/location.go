@@ -74,8 +74,9 @@ func metadataFolder(location string, properties map[string]string) string {
 	return strings.TrimRight(location, "/") + "/metadata"
 }
 
-// nextMetadataName numbers metadata files as all Iceberg catalogs do. The UUID
-// keeps two commits on one base from writing one file.
+// nextMetadataName is the next metadata file's name but for its ending. It
+// numbers files as all Iceberg catalogs do; the UUID keeps two commits on one
+// base from writing one file.
 func nextMetadataName(previous string) string {
 	next := 0
 	base := previous[strings.LastIndex(previous, "/")+1:]
@@ -84,5 +85,5 @@ func nextMetadataName(previous string) string {
 			next = n + 1
 		}
 	}
-	return fmt.Sprintf("%05d-%s.metadata.json", next, uuid.New())
+	return fmt.Sprintf("%05d-%s", next, uuid.New())
 }

@@ -122,7 +122,7 @@ func (c *Catalog) dropNamespace(r *request) (reply, error) {
 		case err != nil:
 			return fmt.Errorf("look into namespace %s: %w", r.namespace, err)
 		case tables > 0:
-			return namespaceNotEmpty(r.namespace, "tables")
+			return namespaceNotEmpty(r.namespace, "tables and views")
 		case children > 0:
 			return namespaceNotEmpty(r.namespace, "namespaces")
 		}

@@ -31,7 +31,7 @@ func TestNamespaceErrors(t *testing.T) {
 		{"properties of missing", "POST", "/v1/namespaces/none/properties", `{"updates":{"a":"b"}}`, "404 NoSuchNamespaceException"},
 		{"update and remove one property", "POST", "/v1/namespaces/there/properties", `{"removals":["a"],"updates":{"a":"b"}}`, "422 UnprocessableEntityException"},
 		{"tables of missing", "GET", "/v1/namespaces/none/tables", "", "404 NoSuchNamespaceException"},
-		{"no such endpoint", "GET", "/v1/namespaces/there/views", "", "404 NotFoundException"},
+		{"no such endpoint", "GET", "/v1/namespaces/there/functions", "", "404 NotFoundException"},
 		{"no such method", "PUT", "/v1/namespaces/there", "", "405 BadRequestException"},
 		{"bad page token", "GET", "/v1/namespaces?pageToken=x", "", "400 BadRequestException"},
 		{"bad page size", "GET", "/v1/namespaces?pageToken=&pageSize=0", "", "400 BadRequestException"},

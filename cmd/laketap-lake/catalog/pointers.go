@@ -5,20 +5,48 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http"
 )
 
-// pointer is a table's row: which metadata file is the current one.
+// pointer is the row of a table or a view: which metadata file is the current
+// one.
 type pointer struct {
 	uuid     string
 	location string
 	metadata string // location of the metadata file
+	view     bool
 }
 
-// find reads a table's pointer; ok is false if there is no such table.
+// taken is the refusal to create what would have the name of p.
+func (p pointer) taken(id identifier, view bool) error {
+	switch {
+	case p.view != view:
+		return nameTaken(id, p.view)
+	case view:
+		return viewExists(id)
+	default:
+		return tableExists(id)
+	}
+}
+
+// renameTaken is the refusal to give p's name to something else.
+func (p pointer) renameTaken(body renameBody) error {
+	kind := "Table"
+	if p.view {
+		kind = "View"
+	}
+	return &apiError{
+		http.StatusConflict, "AlreadyExistsException",
+		fmt.Sprintf("Cannot rename %s to %s. %s already exists", body.Source, body.Destination, kind),
+	}
+}
+
+// find reads the pointer of a table or a view; ok is false if neither has the
+// name.
 func find(ctx context.Context, q queryer, id identifier) (p pointer, ok bool, err error) {
 	err = q.QueryRowContext(ctx,
-		"select uuid, location, metadata_location from tables where namespace = ? and name = ?",
-		id.Namespace.key(), id.Name).Scan(&p.uuid, &p.location, &p.metadata)
+		"select uuid, location, metadata_location, view from tables where namespace = ? and name = ?",
+		id.Namespace.key(), id.Name).Scan(&p.uuid, &p.location, &p.metadata, &p.view)
 	if errors.Is(err, sql.ErrNoRows) {
 		return pointer{}, false, nil
 	}
@@ -31,13 +59,22 @@ func find(ctx context.Context, q queryer, id identifier) (p pointer, ok bool, er
 // lookup is find where a missing table is the protocol's 404.
 func lookup(ctx context.Context, q queryer, id identifier) (pointer, error) {
 	p, ok, err := find(ctx, q, id)
-	if err == nil && !ok {
+	if err == nil && (!ok || p.view) {
 		err = noSuchTable(id)
 	}
 	return p, err
 }
 
-// insert adds a table. A name taken or a namespace gone meanwhile is the
+// lookupView is lookup for views.
+func lookupView(ctx context.Context, q queryer, id identifier) (pointer, error) {
+	p, ok, err := find(ctx, q, id)
+	if err == nil && (!ok || !p.view) {
+		err = noSuchView(id)
+	}
+	return p, err
+}
+
+// insert adds a table or a view. A name taken or a namespace gone meanwhile is the
 // protocol's error.
 func (c *Catalog) insert(ctx context.Context, tx *sql.Tx, id identifier, p pointer) error {
 	if _, err := propertiesOf(ctx, tx, id.Namespace); err != nil {
@@ -48,15 +85,19 @@ func (c *Catalog) insert(ctx context.Context, tx *sql.Tx, id identifier, p point
 		return err
 	}
 	changed, err := affected(tx.ExecContext(ctx,
-		"insert into tables(namespace, name, uuid, location, folder, metadata_location, updated_ms) values(?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
-		id.Namespace.key(), id.Name, p.uuid, p.location, key+"/", p.metadata, c.options.Now().UnixMilli()))
+		"insert into tables(namespace, name, uuid, location, folder, metadata_location, updated_ms, view) values(?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
+		id.Namespace.key(), id.Name, p.uuid, p.location, key+"/", p.metadata, c.options.Now().UnixMilli(), p.view))
 	if err != nil {
 		return fmt.Errorf("add table %s: %w", id, err)
 	}
-	if changed == 0 {
-		return tableExists(id)
+	if changed > 0 {
+		return nil
 	}
-	return nil
+	current, _, err := find(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	return current.taken(id, p.view)
 }
 
 // errMoved says that a table's pointer is not the one a commit was built on.

@@ -44,6 +44,9 @@ func (c *Catalog) registerTable(r *request) (reply, error) {
 		if err != nil {
 			return err
 		}
+		if taken && current.view {
+			return nameTaken(id, true)
+		}
 		if taken && body.Overwrite {
 			return c.swap(ctx, tx, id, current.metadata, adopted)
 		}

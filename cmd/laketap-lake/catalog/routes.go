@@ -25,6 +25,8 @@ func routes() []route {
 		oneSpace   = namespaces + "/{namespace}"
 		tables     = oneSpace + "/tables"
 		oneTable   = tables + "/{table}"
+		views      = oneSpace + "/views"
+		oneView    = views + "/{view}"
 	)
 	return []route{
 		{http.MethodGet, configPath, (*Catalog).config},
@@ -45,6 +47,14 @@ func routes() []route {
 		{http.MethodPost, oneSpace + "/register", (*Catalog).registerTable},
 		{http.MethodPost, "/v1/{prefix}/tables/rename", (*Catalog).renameTable},
 		{http.MethodPost, "/v1/{prefix}/transactions/commit", (*Catalog).commitTransaction},
+		{http.MethodGet, views, (*Catalog).listViews},
+		{http.MethodPost, views, (*Catalog).createView},
+		{http.MethodGet, oneView, (*Catalog).loadView},
+		{http.MethodHead, oneView, (*Catalog).viewExists},
+		{http.MethodPost, oneView, (*Catalog).replaceView},
+		{http.MethodDelete, oneView, (*Catalog).dropView},
+		{http.MethodPost, oneSpace + "/register-view", (*Catalog).registerView},
+		{http.MethodPost, "/v1/{prefix}/views/rename", (*Catalog).renameView},
 	}
 }
 

@@ -17,10 +17,10 @@ const maxBody = 64 << 20
 type request struct {
 	*http.Request
 	namespace namespace
-	table     string
+	table     string // or view
 }
 
-// id is the table the path named.
+// id is the table or the view the path named.
 func (r *request) id() identifier { return identifier{Namespace: r.namespace, Name: r.table} }
 
 // decode reads the JSON body into v.
@@ -154,10 +154,14 @@ func (r *request) bind(values map[string]string) error {
 			return err
 		}
 	}
-	if raw, ok := values["{table}"]; ok {
+	for _, kind := range []string{"table", "view"} {
+		raw, ok := values["{"+kind+"}"]
+		if !ok {
+			continue
+		}
 		text, err := url.QueryUnescape(raw)
 		if err != nil || text == "" {
-			return badRequest("table name %q cannot be read", raw)
+			return badRequest("%s name %q cannot be read", kind, raw)
 		}
 		r.table = text
 	}

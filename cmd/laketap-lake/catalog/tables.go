@@ -12,9 +12,15 @@ func (c *Catalog) listTables(r *request) (reply, error) {
 	if _, err := propertiesOf(r.Context(), c.db, r.namespace); err != nil {
 		return reply{}, err
 	}
-	names, err := column(r.Context(), c.db, "select name from tables where namespace = ? order by name", r.namespace.key())
+	return c.list(r, false)
+}
+
+// list lists the tables of a namespace, or its views.
+func (c *Catalog) list(r *request, views bool) (reply, error) {
+	names, err := column(r.Context(), c.db,
+		"select name from tables where namespace = ? and view = ? order by name", r.namespace.key(), views)
 	if err != nil {
-		return reply{}, fmt.Errorf("list tables of %s: %w", r.namespace, err)
+		return reply{}, fmt.Errorf("list %s: %w", r.namespace, err)
 	}
 	found := []identifier{}
 	for _, name := range names {
@@ -98,8 +104,10 @@ type renameBody struct {
 	Destination identifier `json:"destination"`
 }
 
-// renameTable changes the name alone; files stay where they are.
-func (c *Catalog) renameTable(r *request) (reply, error) {
+func (c *Catalog) renameTable(r *request) (reply, error) { return c.rename(r, lookup) }
+
+// rename gives what lookup finds another name. Files stay where they are.
+func (c *Catalog) rename(r *request, lookup func(context.Context, queryer, identifier) (pointer, error)) (reply, error) {
 	var body renameBody
 	if err := r.decode(&body); err != nil {
 		return reply{}, err
@@ -116,16 +124,16 @@ func (c *Catalog) renameTable(r *request) (reply, error) {
 		if _, err := propertiesOf(ctx, tx, body.Destination.Namespace); err != nil {
 			return err
 		}
-		if _, taken, err := find(ctx, tx, body.Destination); err != nil || taken {
+		if current, taken, err := find(ctx, tx, body.Destination); err != nil || taken {
 			if err == nil {
-				err = tableExists(body.Destination)
+				err = current.renameTaken(body)
 			}
 			return err
 		}
 		_, err := tx.ExecContext(ctx, "update tables set namespace = ?, name = ? where namespace = ? and name = ?",
 			body.Destination.Namespace.key(), body.Destination.Name, body.Source.Namespace.key(), body.Source.Name)
 		if err != nil {
-			return fmt.Errorf("rename table %s: %w", body.Source, err)
+			return fmt.Errorf("rename %s: %w", body.Source, err)
 		}
 		return nil
 	})
