@@ -42,13 +42,11 @@ func startProxy(t *testing.T, name string, ports [2]int, catalogAt, storageAt st
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := []string{"http {", "access_log off;"}
-	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
-		own = append(own, fmt.Sprintf("%s_temp_path %s;", kind, filepath.Join(dir, kind)))
-	}
+	temp := func(kind string) string { return fmt.Sprintf("%s_temp_path %s;\n", kind, filepath.Join(dir, kind)) }
+	own := "http {\naccess_log off;\n" + temp("client_body") + temp("proxy") + temp("fastcgi") + temp("uwsgi") + temp("scgi")
 	swaps := map[string][]string{
 		"nginx": {
-			"http {\n", strings.Join(own, "\n") + "\n",
+			"http {\n", own,
 			"listen 8181;", fmt.Sprintf("listen 127.0.0.1:%d;", ports[0]), "listen 9191;", fmt.Sprintf("listen 127.0.0.1:%d;", ports[1]),
 		},
 		"haproxy": {"bind :8181\n", fmt.Sprintf("bind 127.0.0.1:%d\n", ports[0]), "bind :9191\n", fmt.Sprintf("bind 127.0.0.1:%d\n", ports[1])},

@@ -2,8 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
-	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -36,7 +35,7 @@ func encrypted(t *testing.T, a *certs.Authority, target string) *httptest.Server
 		r.Out.Host = r.In.Host // it is signed
 	}})
 	front.TLS = a.Config(t)
-	front.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that do not trust it, which is a test's point
+	front.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // of clients that do not trust it, which is a test's point
 	front.StartTLS()
 	t.Cleanup(front.Close)
 	return front
@@ -44,7 +43,7 @@ func encrypted(t *testing.T, a *certs.Authority, target string) *httptest.Server
 
 // behindTLS is a lake whose catalog and store are reached by TLS only, with
 // certificates of an authority, and Laketap's configuration for them.
-func behindTLS(t *testing.T, a *certs.Authority) (*lake.Lake, laketap.Config) {
+func behindTLS(t *testing.T, a *certs.Authority) laketap.Config {
 	t.Helper()
 	l := lake.Start(t)
 	catalog.Client{URI: l.Catalog}.Create(t, "s", "t", "")
@@ -58,13 +57,13 @@ func behindTLS(t *testing.T, a *certs.Authority) (*lake.Lake, laketap.Config) {
 	config := laketap.InFrontOf(t, l)
 	config.Catalogs[0].URL, config.Catalogs[0].CA = upstream.URL, a.File
 	config.Storage.Origins[0].Endpoint, config.Storage.Origins[0].CA = store.URL, a.File
-	return l, config
+	return config
 }
 
 // A catalog and a store with an authority of their own.
 func TestAuthoritiesOfOnesOwn(t *testing.T) {
 	a := certs.New(t)
-	_, config := behindTLS(t, a)
+	config := behindTLS(t, a)
 	server := laketap.Start(t, config)
 	table := catalog.Client{URI: server.Catalog}.Load(t, "s", "t")
 	if got := table.Config["s3.endpoint"]; got != server.Storage+"/" {
@@ -83,7 +82,7 @@ func TestAuthoritiesOfOnesOwn(t *testing.T) {
 
 // With another authority nothing is sent, and who looks is told the setting.
 func TestWrongAuthorityIsNamed(t *testing.T) {
-	_, config := behindTLS(t, certs.New(t))
+	config := behindTLS(t, certs.New(t))
 	for _, file := range []string{certs.New(t).File, ""} {
 		config.Catalogs[0].CA, config.Storage.Origins[0].CA = file, file
 		server := laketap.Start(t, config)

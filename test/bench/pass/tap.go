@@ -51,6 +51,7 @@ func startTap(ctx context.Context, origin string) (*tap, error) {
 		}}},
 		"admin": map[string]any{"listen": ports[2]},
 		"keys":  []any{map[string]any{"id": keyID, "secret_file": file, "principal": "bench", "scope": "all"}},
+		"mode":  "observe", // nothing is reused: all passes
 		"data":  filepath.Join(dir, "data"),
 		"log":   map[string]any{"level": "warn"},
 	})
