@@ -110,6 +110,7 @@ func TestParseRefuses(t *testing.T) {
 		{"misspelt key", "storage:\n  advertize: x\n", "f.yml:2: storage.advertize is not a setting; did you mean storage.advertise?"},
 		{"misspelt section", "storrage:\n  listen: x\n", "f.yml:1: storrage is not a setting; did you mean storage?"},
 		{"misspelt in a list", "catalogs:\n  - name: a\n    ulr: x\n", "f.yml:3: catalogs.ulr is not a setting; did you mean catalogs.url?"},
+		{"a secret in the file", "storage:\n  origins:\n    - secret_access_key: x\n", "f.yml:3: storage.origins.secret_access_key is not a setting; did you mean storage.origins.secret_file?"},
 		{"in the wrong section", "advertise: x\n", "f.yml:1: advertise is not a setting; did you mean storage.advertise?"},
 		{"nothing like it", "completely_different_thing: x\n", "f.yml:1: completely_different_thing is not a setting; the annotated sample etc/laketap.yml lists all"},
 		{"a key without a value", "storage:\n  ca:\n", "f.yml:2: storage.ca is not a setting; did you mean catalogs.ca?"},

@@ -24,8 +24,14 @@ func suggest(unknown string, known []string) string {
 	return "; did you mean " + best + "?"
 }
 
+// last is what a setting is called in its section. In a variable of the
+// environment underscores part sections, too.
 func last(name string) string {
-	return name[strings.LastIndexAny(name, "._")+1:]
+	parts := "."
+	if strings.HasPrefix(name, "LAKETAP_") {
+		parts = "_"
+	}
+	return name[strings.LastIndexAny(name, parts)+1:]
 }
 
 // distance counts the letters to insert, delete, replace or swap with their
