@@ -281,3 +281,25 @@ func TestEveryRequestIsCounted(t *testing.T) {
 		t.Errorf("%d different request ids", len(ids))
 	}
 }
+
+// panicking is a cache with a bug.
+type panicking struct{ *blocks }
+
+func (panicking) Get(context.Context, laketap.Get, laketap.Fetch) (*laketap.Reply, error) {
+	panic("a bug")
+}
+
+// A panic costs one request its answer, and nobody else anything.
+func TestPanicIsOneRequests(t *testing.T) {
+	f := start(t, func(o *storage.Options) { o.Blocks = panicking{&blocks{}} })
+	f.origin.put("lake/wh/t/x", "right")
+	keys := f.session(nil)
+	for range 3 {
+		if got := f.do(call{method: "GET", target: "/lake/wh/t/x", keys: keys}); got.status != 500 || got.code() != "InternalError" || strings.Contains(got.body, "bug") {
+			t.Errorf("got %d %s", got.status, got.body)
+		}
+		if got := f.do(call{method: "GET", target: "/lake/wh/t/x?versionId=1", keys: keys}); got.body != "right" {
+			t.Errorf("beside it: got %d %s", got.status, got.body)
+		}
+	}
+}

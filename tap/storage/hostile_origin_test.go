@@ -290,3 +290,54 @@ func TestContentEncodingInLines(t *testing.T) {
 		t.Errorf("stored %q", obj.data)
 	}
 }
+
+// A client of HTTP/1.0 cannot be sent chunks, so a reply of unknown length is
+// gathered for it: not without end, and not if it breaks off.
+func TestHTTP10IsNotGatheredForEver(t *testing.T) {
+	f := start(t, nil)
+	keys := f.session(nil)
+	get := strings.Replace(f.head(call{method: "GET", target: "/lake/wh/t/odd?versionId=1", keys: keys}), "HTTP/1.1", "HTTP/1.0", 1) + "\r\n"
+	const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for name, reply := range map[string]func() io.Reader{
+		"endless": endless(chunked, "10000\r\n"+strings.Repeat("e", 1<<16)+"\r\n"),
+		"broken":  text(chunked + "5\r\nwhole\r\nnonsense\r\n"),
+	} {
+		f.origin.wire(reply, false)
+		grown := heapGrowth(func() {
+			got := f.raw(get)
+			if !strings.HasPrefix(got, "HTTP/1.1 500 ") || !strings.Contains(got, "<Code>InternalError</Code>") || !strings.Contains(got, "Content-Length: ") {
+				t.Errorf("%s: got %.300q", name, got)
+			}
+		})
+		if grown > 64<<20 {
+			t.Errorf("%s: heap grew by %d MiB", name, grown>>20)
+		}
+	}
+}
+
+// An endless body goes on for as long as its client takes it, and not longer.
+func TestEndlessBody(t *testing.T) {
+	f := start(t, nil)
+	ended := make(chan struct{})
+	f.origin.intercept(func(w http.ResponseWriter, _ *http.Request) bool {
+		defer close(ended)
+		_, _ = io.Copy(w, &repeated{text: "for ever and "})
+		return true
+	})
+	conn := f.dial()
+	write(t, conn, f.head(call{method: "GET", target: "/lake/wh/t/x", keys: f.session(nil)})+"\r\n")
+	grown := heapGrowth(func() {
+		if n, err := io.CopyN(io.Discard, conn, 64<<20); err != nil {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
+	})
+	conn.Close()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the origin is still sending")
+	}
+	if a := f.access(); a.Err == "" || grown > 32<<20 {
+		t.Errorf("recorded %q, heap grew by %d MiB", a.Err, grown>>20)
+	}
+}
