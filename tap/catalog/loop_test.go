@@ -10,7 +10,7 @@ import (
 
 // A catalog's url that leads back to us, through a balancer or another name,
 // costs one round and says what is wrong. Without that, each round would hold a
-// connection until the process has none left.
+// connection until the process has none left (field case G23).
 func TestLoopEndsAfterOneRound(t *testing.T) {
 	var f *fixture
 	f = setUp(t, func(w http.ResponseWriter, r *http.Request) {
