@@ -107,7 +107,7 @@ type writeOnly struct{ io.Writer }
 // What goes wrong at the origin while it is sent an object is a failure for
 // the client, is sent once, and leaves no object.
 func TestOriginFailsAnUpload(t *testing.T) {
-	f := start(t, func(o *storage.Options) { o.StallTimeout = 300 * time.Millisecond })
+	f := start(t, func(o *storage.Options) { o.StallTimeout = 1500 * time.Millisecond })
 	keys := f.session(nil)
 	body := strings.Repeat("u", 32<<20) // more than all buffers between
 	release, answered := make(chan struct{}), make(chan struct{})
@@ -213,13 +213,13 @@ func TestG19ErrorInsideOf200(t *testing.T) {
 // White space that comes for longer than the stall timeout passes as it
 // comes and breaks nothing: it moves (field case G19).
 func TestG19MinutesOfWhiteSpace(t *testing.T) {
-	const stall = 300 * time.Millisecond
+	const stall = time.Second
 	f := start(t, func(o *storage.Options) { o.StallTimeout = stall })
 	f.origin.intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		skim(r.Body)
 		tick := time.NewTicker(stall / 10)
 		defer tick.Stop()
-		for begin := time.Now(); time.Since(begin) < 4*stall; <-tick.C {
+		for begin := time.Now(); time.Since(begin) < 2*stall; <-tick.C {
 			write(t, w, " ")
 			if err := http.NewResponseController(w).Flush(); err != nil {
 				t.Errorf("flush: %v", err)
