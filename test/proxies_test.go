@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/laketap/laketap/test/catalog"
+	"github.com/laketap/laketap/test/certs"
 	"github.com/laketap/laketap/test/engines"
 	"github.com/laketap/laketap/test/lake"
 	"github.com/laketap/laketap/test/laketap"
@@ -34,7 +35,7 @@ type proxied struct{ catalog, storage string }
 // startProxy starts a balancer with the configuration of etc/, in which
 // nothing but addresses is another. Its ports are chosen before, since
 // storage.advertise must be known when Laketap starts.
-func startProxy(t *testing.T, name string, ports [2]int, catalogAt, storageAt string) proxied {
+func startProxy(t *testing.T, name string, ports [2]int, catalogAt, storageAt string, more ...string) proxied {
 	t.Helper()
 	dir := t.TempDir()
 	file := map[string]string{"nginx": "nginx.conf", "haproxy": "haproxy.cfg"}[name]
@@ -52,6 +53,7 @@ func startProxy(t *testing.T, name string, ports [2]int, catalogAt, storageAt st
 		"haproxy": {"bind :8181\n", fmt.Sprintf("bind 127.0.0.1:%d\n", ports[0]), "bind :9191\n", fmt.Sprintf("bind 127.0.0.1:%d\n", ports[1])},
 	}[name]
 	swaps = append(swaps, "10.0.0.11:8181", catalogAt, "10.0.0.11:9191", storageAt)
+	swaps = append(swaps, more...)
 	for i := 0; i < len(swaps); i += 2 {
 		if strings.Count(string(text), swaps[i]) != 1 {
 			t.Fatalf("etc/%s has %q %d times, want once", file, swaps[i], strings.Count(string(text), swaps[i]))
@@ -300,6 +302,63 @@ func TestProxiesStream(t *testing.T) {
 			_ = conn.Close() // or closing the body would wait for the rest of it
 		})
 	}
+}
+
+// The lines for TLS are comments in our files; uncommented they work, and the
+// storage port offers no HTTP/2.
+func TestProxiesWithTLS(t *testing.T) {
+	backend := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) })
+	at := strings.TrimPrefix(backend.URL, "http://")
+	for _, name := range proxies() {
+		t.Run(name, func(t *testing.T) {
+			a := certs.New(t)
+			cert, key := a.Issue(t)
+			both := filepath.Join(t.TempDir(), "laketap.pem")
+			write(t, both, read(t, cert)+read(t, key))
+			ports := freePorts(t)
+			more := map[string][]string{
+				"nginx": {
+					"# listen 8443 ssl http2;\n    # ssl_certificate /etc/nginx/laketap.crt;\n    # ssl_certificate_key /etc/nginx/laketap.key;",
+					fmt.Sprintf("listen 127.0.0.1:%d ssl http2; ssl_certificate %s; ssl_certificate_key %s;", ports[0], cert, key),
+					"# listen 9443 ssl;\n    # ssl_certificate /etc/nginx/laketap.crt;\n    # ssl_certificate_key /etc/nginx/laketap.key;",
+					fmt.Sprintf("listen 127.0.0.1:%d ssl; ssl_certificate %s; ssl_certificate_key %s;", ports[1], cert, key),
+				},
+				"haproxy": {
+					"# bind :8443 ssl crt /etc/haproxy/laketap.pem ", fmt.Sprintf("bind 127.0.0.1:%d ssl crt %s ", ports[0], both),
+					"# bind :9443 ssl crt /etc/haproxy/laketap.pem ", fmt.Sprintf("bind 127.0.0.1:%d ssl crt %s ", ports[1], both),
+				},
+			}[name]
+			startProxy(t, name, freePorts(t), at, at, more...)
+			client := &http.Client{Transport: &http.Transport{TLSClientConfig: a.Trust(t), ForceAttemptHTTP2: true}}
+			defer client.CloseIdleConnections()
+			for i, major := range []int{2, 1} {
+				host := fmt.Sprint("127.0.0.1:", ports[i])
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+host+"/", http.NoBody)
+				if err != nil {
+					t.Fatal(err)
+				}
+				resp, err := client.Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, _ := io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+				if resp.ProtoMajor != major || string(body) != host {
+					t.Errorf("port %d: HTTP/%d, host %q behind it; want HTTP/%d and %q", i, resp.ProtoMajor, body, major, host)
+				}
+			}
+		})
+	}
+}
+
+// read returns a file's text.
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // passing is the lake's catalog, which lets changes through, with keys for its
