@@ -44,7 +44,19 @@ func readAll(ctx context.Context, b []byte, list bool, want iceberg.Want) error 
 	return nil
 }
 
-// smallest returns the smallest list and manifest of each writer.
+// library returns whose code writes the manifests of a sample.
+func library(sample string) string {
+	engine, _, _ := strings.Cut(sample, "_")
+	switch engine {
+	case "spark", "trino", "java":
+		return "java"
+	case "pyiceberg", "daft":
+		return "pyiceberg"
+	}
+	return engine
+}
+
+// smallest returns the smallest list and manifest of each library that writes.
 func smallest(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	found := map[string][]byte{}
@@ -53,10 +65,9 @@ func smallest(tb testing.TB) map[string][]byte {
 			if !strings.HasSuffix(name, ".avro") {
 				continue
 			}
-			writer, _, _ := strings.Cut(s.name, "_")
-			key := writer + "/manifest"
+			key := library(s.name) + "/manifest"
 			if strings.HasPrefix(name, "snap-") {
-				key = writer + "/list"
+				key = library(s.name) + "/list"
 			}
 			if old, ok := found[key]; !ok || len(b) < len(old) {
 				found[key] = b

@@ -31,7 +31,7 @@ func bounded(t *testing.T, name string, most uint64, f func()) {
 	f()
 	took := time.Since(start)
 	runtime.ReadMemStats(&after)
-	if grown := after.TotalAlloc - before.TotalAlloc; grown > most || took > 20*time.Second {
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > most || took > time.Minute {
 		t.Errorf("%s: %v and %d MiB, at most %d MiB", name, took, grown>>20, most>>20)
 	}
 }
@@ -166,12 +166,12 @@ func TestManifestSchemaBombs(t *testing.T) {
 
 // Ten million columns, claimed and really there, in each place that can hold
 // that many: an error within the memory of what is read. The schema of the
-// table has two million, which is past its limit, to spare those who test.
+// table has half a million, past its limit, to spare those who test.
 func TestTenMillionColumns(t *testing.T) {
 	const many = 10_000_000
 	pairs := func(n int) string { return long(int64(n)) + strings.Repeat("\x02\x02", n) }
 	head := long(1) + text("p") + text("PARQUET") + long(1) + long(1) + none()
-	metadata := strings.Replace(minimal1, `"fields":[`, `"fields":[`+strings.Repeat(`{"id":1,"name":"","required":true,"type":"int"},`, many/5), 1)
+	metadata := strings.Replace(minimal1, `"fields":[`, `"fields":[`+strings.Repeat(`{"id":1,"name":"","required":true,"type":"int"},`, many/20), 1)
 	claimed := strings.TrimSuffix(wideEntry(), "]}") + strings.Repeat(`,{"name":"x","type":"int"}`, 80_000) + "]}"
 	tests := map[string]struct {
 		run  func() error
@@ -194,7 +194,7 @@ func TestTenMillionColumns(t *testing.T) {
 		"schema of a manifest": {func() error {
 			return readAll(t.Context(), container(claimed, nil, head), false, iceberg.WantAll)
 		}, iceberg.ErrLimit, 64 << 20},
-		"schema of a table": {func() error { _, err := iceberg.ParseMetadata([]byte(metadata)); return err }, iceberg.ErrLimit, 2 << 30},
+		"schema of a table": {func() error { _, err := iceberg.ParseMetadata([]byte(metadata)); return err }, iceberg.ErrLimit, 512 << 20},
 	}
 	for _, name := range slices.Sorted(maps.Keys(tests)) {
 		tt := tests[name]

@@ -11,7 +11,7 @@ const (
 	maxTypeDepth = 48 // types inside types
 	// maxFields bounds the fields of one struct. A field takes a few times the
 	// memory of its JSON, so a file's length alone is no bound.
-	maxFields = 1 << 20
+	maxFields = 1 << 18
 )
 
 // parseSchema parses a schema. One without an id, as version 1 has, gets 0.
