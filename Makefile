@@ -76,6 +76,11 @@ engines: ## Install the engines that the end-to-end tests run
 e2e: build engines ## End-to-end tests: real engines, a real lake, real processes (RUN=regexp for some)
 	go -C test test -p 1 -count=1 -timeout 60m $(if $(RUN),-run '$(RUN)' -v) ./...
 
+.PHONY: e2e-long
+e2e-long: build ## The end-to-end tests that CI has no time for: engines on more catalogs (RUN=regexp for some)
+	@test/engines/setup all
+	go -C test test -count=1 -timeout 120m -tags long -run '$(or $(RUN),^TestLong)' -v ./...
+
 .PHONY: clean
 clean: ## Remove what was built here (engines stay in the user's cache)
 	rm -rf bin

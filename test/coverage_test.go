@@ -59,7 +59,7 @@ func checkArrived(t *testing.T, l *lake.Lake, accesses []laketap.Access) {
 	t.Helper()
 	var arrived, seen []string
 	for _, r := range l.Requests(t) {
-		if r.Kind != "s3" {
+		if r.Kind != "s3" || byCatalog(r) {
 			continue
 		}
 		path, err := url.PathUnescape(r.Path)
@@ -80,6 +80,15 @@ func checkArrived(t *testing.T, l *lake.Lake, accesses []laketap.Access) {
 		t.Errorf("requests (-at the store +at the storage tap):\n%.4000s", diff)
 	}
 	t.Logf("%d requests at the store", len(arrived))
+}
+
+// byCatalog reports whether a request to the store is the catalog's own, which
+// keeps metadata there: the reference catalog is Iceberg 1.11 and has its
+// S3FileIO, as Spark has with Iceberg 1.12, and Nessie has the bare SDK, as
+// Trino has under its own name. The local lake's asks nobody.
+func byCatalog(r lake.Request) bool {
+	return strings.Contains(r.UserAgent, "Apache Iceberg 1.11.") ||
+		strings.HasPrefix(r.UserAgent, "aws-sdk-java/") && !strings.Contains(r.UserAgent, "app/Trino")
 }
 
 // tableless are catalog operations that concern no table, or none yet.

@@ -26,9 +26,6 @@ func checkLeavesNothing(t *testing.T, l *lake.Lake, s *laketap.Server, accesses 
 			words[a.Session] = true
 		}
 	}
-	if len(words) < 4 {
-		t.Errorf("no access has a session key")
-	}
 	for _, word := range configWords {
 		words[word] = true
 	}
@@ -39,9 +36,9 @@ func checkLeavesNothing(t *testing.T, l *lake.Lake, s *laketap.Server, accesses 
 				t.Errorf("%s names %s", path, word)
 			}
 		}
-		// Guards the check itself: metadata is known to name the warehouse.
+		// Guards the check itself: metadata is known to name the bucket.
 		for _, suffix := range []string{".metadata.json", ".avro", ".parquet"} {
-			if strings.HasSuffix(path, suffix) && (suffix == ".parquet" || bytes.Contains(stored, []byte(l.Warehouse))) {
+			if strings.HasSuffix(path, suffix) && (suffix == ".parquet" || bytes.Contains(stored, []byte("s3://"+l.S3.Bucket+"/"))) {
 				kinds[suffix]++
 			}
 		}

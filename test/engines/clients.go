@@ -74,5 +74,5 @@ func (c Client) Start(t testing.TB, printed string, env ...string) *Engine {
 	if script == "" {
 		script = c.Name
 	}
-	return start(t, c.Name, command(t, script, slices.Concat([]string{"CONNECT=" + file}, c.env, env)...))
+	return start(t, c.Name, command(t, script, slices.Concat([]string{"CONNECT=" + file, "CATALOG=lake"}, c.env, env)...))
 }

@@ -15,9 +15,8 @@ import traceback
 
 import pyarrow as pa
 
-# What the engines call the catalog: what `laketap connect` calls it, where the
-# test hands over what that printed.
-CATALOG = "lake" if "CONNECT" in os.environ else "lk"
+# What the engines call the catalog.
+CATALOG = os.environ.get("CATALOG", "lk")
 
 
 def printed():
