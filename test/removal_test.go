@@ -88,7 +88,7 @@ func (d *drill) writeAndRead(t *testing.T, engine *engines.Engine, catalog strin
 		read = fmt.Sprintf(`answer = %s.load_table("r.t").scan().to_arrow().sort_by("id")`, catalog)
 	}
 	ask(t, engine, write)
-	want, got := make([]string, d.rows), []string(nil)
+	want, got := make([]string, d.rows), make([]string, 0, d.rows)
 	for i := range want {
 		want[i] = fmt.Sprintf("[%d]", i+1)
 	}
