@@ -120,15 +120,13 @@ func ownSettings(s *upstream.Server, uri string) map[string]string {
 // sparkOn is the command that starts Spark with a catalog and its properties.
 func sparkOn(uri string, properties map[string]string) string {
 	const catalog = "spark.sql.catalog.lk"
-	lines := []string{
-		"spark-sql", "--conf spark.sql.extensions=org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-		"--conf " + catalog + "=org.apache.iceberg.spark.SparkCatalog",
-		"--conf " + catalog + ".type=rest", "--conf " + catalog + ".uri=" + uri, "--conf " + catalog + ".cache-enabled=false",
-	}
+	var command strings.Builder
+	command.WriteString("spark-sql --conf spark.sql.extensions=org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
+	fmt.Fprintf(&command, " --conf %s=org.apache.iceberg.spark.SparkCatalog --conf %[1]s.type=rest --conf %[1]s.uri=%s --conf %[1]s.cache-enabled=false", catalog, uri)
 	for name, value := range properties {
-		lines = append(lines, "--conf "+catalog+"."+name+"="+value)
+		fmt.Fprintf(&command, " --conf %s.%s=%s", catalog, name, value)
 	}
-	return strings.Join(lines, " ")
+	return command.String()
 }
 
 // startAs starts the engines that there are settings for.
