@@ -49,7 +49,12 @@ func (d *doctor) certificate() {
 // certified checks that the certificate is good for the names that engines are
 // told.
 func (d *doctor) certified(what string, names []string) {
-	if u, err := url.Parse(d.cfg.Storage.Advertise); err == nil && u.Scheme == "https" && !covers(names, u.Hostname()) {
+	u, err := url.Parse(d.cfg.Storage.Advertise)
+	switch {
+	case err != nil || u.Host == "": // engines are told what fits
+	case u.Scheme == "http" && d.cfg.TLS.on("storage"):
+		d.tell(warn, what, "storage.advertise is http, and the storage port has TLS", "write https://"+u.Host+", unless something in front of Laketap takes http there")
+	case u.Scheme == "https" && !covers(names, u.Hostname()):
 		d.tell(warn, what, "is not for "+u.Hostname()+", the host of storage.advertise", "add that name to it, unless something in front of Laketap has a certificate of its own")
 	}
 	if domain := d.cfg.Storage.Domain; domain != "" && d.cfg.TLS.on("storage") && !covers(names, "bucket."+domain) {

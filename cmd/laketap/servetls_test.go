@@ -291,6 +291,7 @@ func TestDoctorOnCertificates(t *testing.T) {
 		{"no file", env("/none", far.key), `^fail +certificate +tls.cert: open /none`, 1},
 		{"no key", []string{"LAKETAP_TLS_CERT=" + far.cert}, `^fail +config +tls: cert and key go together`, 1},
 		{"other name", env(far.cert, far.key, "LAKETAP_STORAGE_ADVERTISE=https://x.test:9191"), `^warn +certificate +is not for x.test, the host of storage.advertise`, 0},
+		{"http for TLS", env(far.cert, far.key, "LAKETAP_STORAGE_ADVERTISE=http://lake.test:9191"), `^warn +certificate +storage.advertise is http, and the storage port has TLS`, 0},
 		{"no name for the domain", env(far.cert, far.key, "LAKETAP_STORAGE_DOMAIN=s3.test"), `^warn +certificate +is not for \*.s3.test`, 0},
 		{"unknown port", env(far.cert, far.key, "LAKETAP_TLS_PORTS=[https]"), `^fail +config +tls.ports: "https" is not known`, 1},
 	} {
