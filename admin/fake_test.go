@@ -41,6 +41,9 @@ func status() admin.Status {
 		Certificate: &admin.Certificate{
 			File: "/etc/tls.crt", Names: []string{"lt"}, Expires: at, Ports: []string{"catalog", "storage"}, Problem: "no pair",
 		},
+		Cache: &admin.Cache{
+			Dir: "/data/cache", Objects: 1, Extents: 2, Memory: 3, MaxMemory: 4, Disk: 5, MaxDisk: 6, Problem: "no space left on device",
+		},
 		Origins: []admin.Origin{{Name: "aws", Region: "us-east-1", Buckets: []string{"lake"}}},
 	}
 }

@@ -21,7 +21,7 @@ type Probe struct {
 
 // A Reason says why the server is not ready, or what it warns of.
 type Reason struct {
-	Kind   string `json:"kind"` // "upstream", "origin", "server", "certificate" or "audit"
+	Kind   string `json:"kind"` // "upstream", "origin", "server", "certificate", "audit" or "cache"
 	Name   string `json:"name,omitempty"`
 	Reason string `json:"reason"`
 }

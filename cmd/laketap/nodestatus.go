@@ -41,7 +41,7 @@ func (n *node) addresses() admin.Addresses {
 func (n *node) status() admin.Status {
 	s := admin.Status{
 		Version: version(), Started: n.started.UTC(), Mode: n.cfg.Mode, Addresses: n.addresses(),
-		Authority: n.cfg.Storage.Authority, Roots: n.cfg.Storage.Roots, Region: n.cfg.Storage.Region, Certificate: n.certificate(),
+		Authority: n.cfg.Storage.Authority, Roots: n.cfg.Storage.Roots, Region: n.cfg.Storage.Region, Certificate: n.certificate(), Cache: n.held(),
 	}
 	seen := n.catalog.Upstreams()
 	for i := range seen {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/laketap/laketap"
+	"github.com/laketap/laketap/admin"
 	"github.com/laketap/laketap/observe"
 	"github.com/laketap/laketap/reuse/block"
 	"github.com/laketap/laketap/tap/storage"
@@ -39,6 +40,17 @@ func (n *node) cache() storage.Blocks {
 		return nil
 	}
 	return n.blocks
+}
+
+// held tells what the cache holds; nil if there is none.
+func (n *node) held() *admin.Cache {
+	if n.blocks == nil {
+		return nil
+	}
+	s := n.blocks.Stats()
+	return &admin.Cache{
+		Dir: s.Dir, Objects: s.Objects, Extents: s.Extents, Memory: s.RAM, MaxMemory: s.MaxRAM, Disk: s.Disk, MaxDisk: s.MaxDisk, Problem: s.Trouble,
+	}
 }
 
 // lateHeld is a cache that is opened after who asks it is made.

@@ -72,6 +72,10 @@ func showServer(w io.Writer, s *admin.Status, now time.Time) {
 	if c := s.Certificate; c != nil {
 		fmt.Fprintf(w, "TLS on %s, certificate for %s until %s\n", strings.Join(c.Ports, ", "), strings.Join(c.Names, ", "), c.Expires.Format(time.DateOnly))
 	}
+	if c := s.Cache; c != nil {
+		fmt.Fprintf(w, "cache: %d objects, %s of %s in memory, %s of %s on disk\n", c.Objects,
+			bytesText(c.Memory), bytesText(c.MaxMemory), bytesText(c.Disk), bytesText(c.MaxDisk))
+	}
 	fmt.Fprintf(w, "\nCATALOG\tURI FOR ENGINES\tUPSTREAM\tREADY\tVENDS KEYS\tLED TO US\tPASSED ON\n")
 	for _, u := range s.Upstreams {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%d\n", u.Name, u.URI, u.URL, yesNo(u.Ready), u.Vends, u.Rewritten, u.Passed)
