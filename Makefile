@@ -81,6 +81,14 @@ e2e-long: build ## The end-to-end tests that CI has no time for: engines on more
 	@test/engines/setup all
 	go -C test test -count=1 -timeout 120m -tags long -run '$(or $(RUN),^TestLong)' -v ./...
 
+.PHONY: restdiff
+restdiff: build engines ## Iceberg's own catalog tests on four catalogs, directly and through Laketap; the last line counts
+	@go -C test test -c -o ../bin/restdiff.test ./restdiff
+	@cd test/restdiff && ../../bin/restdiff.test -test.v -test.run SameVerdicts -test.timeout 2h -whole
+
+.PHONY: test-long
+test-long: restdiff e2e-long ## What takes too long for CI
+
 .PHONY: clean
 clean: ## Remove what was built here (engines stay in the user's cache)
 	rm -rf bin

@@ -172,6 +172,16 @@ func (p *Process) Tail() string {
 	return string(text[max(0, len(text)-most):])
 }
 
+// Output returns all that the process said.
+func (p *Process) Output(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // RSS returns the resident memory of the process in bytes.
 func (p *Process) RSS() (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))

@@ -51,7 +51,7 @@ func (f Fixture) Start(t testing.TB, l *lake.Lake) *Server {
 // environment spells properties as variables of the environment.
 func environment(properties map[string]string) []string {
 	spell := strings.NewReplacer("-", "__", ".", "_")
-	var env []string
+	env := make([]string, 0, len(properties))
 	for name, value := range properties {
 		env = append(env, "CATALOG_"+strings.ToUpper(spell.Replace(name))+"="+value)
 	}
