@@ -33,7 +33,8 @@ type staged struct {
 	to     pointer
 	data   []byte
 	parsed table.Metadata
-	kept   bool // nothing changed: to is from, and its file is in use
+	before table.Metadata // the table that a commit changes; nil creates it
+	kept   bool           // nothing changed: to is from, and its file is in use
 }
 
 // maxAttempts bounds how often a commit whose requirements still hold is built
@@ -99,6 +100,7 @@ func (c *Catalog) commit(ctx context.Context, changes []change) ([]staged, error
 			err = c.swapAll(ctx, done)
 		}
 		if err == nil {
+			c.expire(ctx, done)
 			return done, nil
 		}
 		for _, one := range done {
@@ -148,6 +150,7 @@ func (c *Catalog) stageAll(ctx context.Context, changes []change) ([]staged, err
 		if err != nil {
 			return done, err
 		}
+		one.before = built[name].before
 		done = append(done, one)
 	}
 	return done, nil
@@ -175,7 +178,7 @@ func (c *Catalog) base(ctx context.Context, id identifier) (staged, error) {
 	if err != nil {
 		return staged{}, fmt.Errorf("parse metadata %s: %w", current.metadata, err)
 	}
-	return staged{id: id, from: current.metadata, to: current, data: data, parsed: parsed}, nil
+	return staged{id: id, from: current.metadata, to: current, data: data, parsed: parsed, before: parsed}, nil
 }
 
 // stage writes metadata to a new file of the table.
