@@ -82,6 +82,9 @@ func TestSampleFeatures(t *testing.T) {
 		{"datafusion_bloom.parquet", func(l *parquet.Layout) bool { return l.Chunk(0, 3).Bloom.Len > 0 }},
 		{"clickhouse_bloom.parquet", func(l *parquet.Layout) bool { return l.Chunk(1, 0).Bloom.Len > 0 }},
 		{"spark_bloom.parquet", func(l *parquet.Layout) bool { return l.Chunk(0, 1).Bloom.Len > 0 && l.Chunk(0, 1).OffsetIndex.Len > 0 }},
+		{"trino_deletes.parquet", func(l *parquet.Layout) bool { return l.Column(0).Field == 2147483546 && l.NumColumns() == 2 }},
+		{"trino_transforms.parquet", func(l *parquet.Layout) bool { return l.Column(0).Kind == parquet.UUID && l.NumColumns() == 16 }},
+		{"daft_v2.parquet", func(l *parquet.Layout) bool { return l.Column(14).Field == 15 && l.Rows() > 0 }},
 		{"spark_v2.parquet", func(l *parquet.Layout) bool { return l.Chunk(0, 0).Codec == parquet.Gzip }},
 	}
 	for _, tt := range tests {

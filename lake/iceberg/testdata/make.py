@@ -328,15 +328,13 @@ def keep(uri, work):
 
 
 def keep_files(work, out):
-    """Copies the largest data file and a delete file of some tables."""
-    for writer, table in [("trino", "evolved"), ("trino", "transforms"), ("daft", "v2")]:
-        files = glob.glob(f"{work}/lake/**/{NS}/{writer}_{table}-*/data/**/*.parquet", recursive=True)
+    """Copies the largest file of some tables; of Trino's small rows, that is one
+    of position deletes, which hold whole paths."""
+    for name, table in [("trino_deletes", "trino_evolved"), ("trino_transforms", "trino_transforms"), ("daft_v2", "daft_v2")]:
+        files = glob.glob(f"{work}/lake/**/{NS}/{table}-*/data/**/*.parquet", recursive=True)
         files = sorted((f for f in files if os.path.isfile(f)), key=os.path.getsize)
-        deletes = [f for f in files if "delete" in os.path.basename(f)]
-        data = [f for f in files if f not in deletes]
-        for kind, found in [(table, data), (table + "_deletes", deletes)]:
-            if found:
-                shutil.copy(found[-1], os.path.join(out, f"{writer}_{kind}.parquet"))
+        if files:
+            shutil.copy(files[-1], os.path.join(out, name + ".parquet"))
 
 
 def pyiceberg_entries(uri, name, id):

@@ -83,7 +83,7 @@ func compareAll(t *testing.T, files map[string][]byte, least int) {
 }
 
 // Files of the engines, see testdata/make.py.
-func TestSamples(t *testing.T) { compareAll(t, corpus(t, "../testdata"), 30) }
+func TestSamples(t *testing.T) { compareAll(t, corpus(t, "../testdata"), 33) }
 
 // Files that come with arrow-go.
 func TestArrowFiles(t *testing.T) {

@@ -5,6 +5,9 @@ test/engines/setup); engines that are not installed are passed over:
 
     make.py [DIR [WRITER ...]]
 
+Trino and Daft write Parquet into tables only: their files come from make.py of
+lake/iceberg, with PARQUET set to the folder of this one.
+
 Bytes differ between versions of the writers; the tests ask for no bytes.
 """
 import base64
