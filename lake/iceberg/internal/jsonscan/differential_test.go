@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -28,7 +29,7 @@ func document(r *rand.Rand, depth int) string {
 	case 2:
 		return "false" + space
 	case 3:
-		return fmt.Sprint(r.Int64() - 1<<62)
+		return strconv.FormatInt(r.Int64()-1<<62, 10)
 	case 4:
 		return []string{"0", "-0", "1.5", "-1e9", "2E+3", "0.0e-7", "123456789012345678901234567890"}[r.IntN(7)]
 	case 5, 6:
@@ -49,20 +50,20 @@ func document(r *rand.Rand, depth int) string {
 
 // rebuilt reads a value through the scanner's own words for it.
 func rebuilt(s *jsonscan.Scanner) any {
-	switch c := s.Next(); {
-	case c == '{':
+	switch s.Next() {
+	case '{':
 		m := map[string]any{}
 		s.Object(func(name string) { m[name] = rebuilt(s) })
 		return m
-	case c == '[':
+	case '[':
 		list := []any{}
 		s.Array(func(int) { list = append(list, rebuilt(s)) })
 		return list
-	case c == '"':
+	case '"':
 		return s.String()
-	case c == 't' || c == 'f':
+	case 't', 'f':
 		return s.Bool()
-	case c == 'n':
+	case 'n':
 		if !s.Null() {
 			s.Fail("no null")
 		}
