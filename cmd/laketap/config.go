@@ -51,6 +51,7 @@ type StorageConfig struct {
 	Authority string         `yaml:"authority"`
 	Roots     []string       `yaml:"roots"`
 	Write     bool           `yaml:"write"`
+	Anonymous bool           `yaml:"anonymous"`
 }
 
 // OriginConfig is a store behind us. Its secret is in a file, never in the

@@ -35,6 +35,7 @@ func settings() []sourced {
 		{"storage.authority", "f", "e", "", "f", "e", "", func(c *Config) any { return c.Storage.Authority }},
 		{"storage.roots", "['s3://f']", "['s3://e', 's3://e2']", "", "[s3://f]", "[s3://e s3://e2]", "", func(c *Config) any { return c.Storage.Roots }},
 		{"storage.write", "true", "false", "", "true", "false", "", func(c *Config) any { return c.Storage.Write }},
+		{"storage.anonymous", "true", "false", "", "true", "false", "", func(c *Config) any { return c.Storage.Anonymous }},
 		{"cache.dir", "f", "e", "", "f", "e", "", func(c *Config) any { return c.Cache.Dir }},
 		{"cache.disk", "1GiB", "2GiB", "", "1GiB", "2GiB", "", func(c *Config) any { return c.Cache.Disk }},
 		{"cache.memory", "1GiB", "2GiB", "", "1GiB", "2GiB", "", func(c *Config) any { return c.Cache.Memory }},

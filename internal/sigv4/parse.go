@@ -30,6 +30,13 @@ func Parse(r *Request) (*Auth, error) {
 	return parseHeader(r, authorization)
 }
 
+// Anonymous reports whether a request makes no claim at all to be somebody's.
+func Anonymous(r *Request) bool {
+	_, lines := header(r, "authorization")
+	q, err := scanQuery(r.Query)
+	return lines == 0 && err == nil && !q.v4 && !q.v2
+}
+
 // errSpace is about an Authorization header that is not "kind rest"; several
 // lines of it are, joined, no better.
 func errSpace(value string) *Error {

@@ -11,9 +11,9 @@ import (
 	"github.com/laketap/laketap/internal/sigv4"
 )
 
-// Send signs a request and sends it to the origin, once. req's URL carries
-// "/bucket/key", escaped in RawPath or Opaque, and the query; its body is the
-// object's bytes, which leave in the payload mode of p. trailer is asked for
+// Send signs a request, unless keys are zero, and sends it to the origin, once.
+// req's URL carries "/bucket/key", escaped in RawPath or Opaque, and the query;
+// its body is the object's bytes, which leave in the payload mode of p. trailer is asked for
 // the trailing headers when the body has been read; it may be nil. Send owns
 // req, and closes its body in any case.
 //
@@ -58,6 +58,12 @@ func (s *Store) prepare(req *http.Request, keys sigv4.Credentials, p sigv4.Paylo
 		req.ContentLength = p.Length
 	}
 	hideIdempotencyKeys(req.Header)
+	if keys == (sigv4.Credentials{}) {
+		// Nobody's request: sent as it is. What an origin's own credentials are
+		// is found out by who calls, and never empty.
+		req.GetBody = nil
+		return nil
+	}
 	if err := sigv4.Sign(req, keys, p, s.origin.Region, s.now(), trailer); err != nil {
 		return err
 	}

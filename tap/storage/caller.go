@@ -8,12 +8,14 @@ import (
 )
 
 // A caller is who signed a request: a vended session or a static key. Exactly
-// one of the two is set.
+// one of the two is set, and none for who did not sign.
 type caller struct {
 	keyID   string
 	secret  string
 	session *tap.Session
 	static  *StaticKey
+
+	anonymous bool
 }
 
 // all reports whether the caller may do everything.
@@ -40,8 +42,11 @@ func (c *caller) engine() laketap.Engine {
 }
 
 func (c *caller) principal() string {
-	if c.session != nil {
+	switch {
+	case c.session != nil:
 		return c.session.Principal
+	case c.anonymous:
+		return ""
 	}
 	return cmp.Or(c.static.Principal, c.static.ID)
 }

@@ -51,6 +51,11 @@ func (s *Server) send(ex *exchange, r *request, req *http.Request, p sigv4.Paylo
 		ex.end()
 		return nil, err
 	}
+	if keys.AccessKeyID == "" {
+		// Without keys Send does not sign, and this request is somebody's.
+		ex.end()
+		return nil, errors.New("credentials for the store are empty")
+	}
 	resp, err := s.opts.Send.Send(ex.ctx, r.origin, req, keys, p, trailer)
 	if err != nil {
 		if cause := context.Cause(ex.ctx); cause != nil {
@@ -61,9 +66,14 @@ func (s *Server) send(ex *exchange, r *request, req *http.Request, p sigv4.Paylo
 	}
 	ex.watch.touch()
 	resp.Body = &originBody{resp.Body, ex}
+	return finalReply(resp)
+}
+
+// finalReply refuses a reply that ends no request: nobody asked for another
+// protocol, and what follows such a head is no body. fasthttp would even take
+// 000 for 200.
+func finalReply(resp *http.Response) (*http.Response, error) {
 	if resp.StatusCode < http.StatusOK {
-		// Nobody asked for another protocol, and what follows such a head is
-		// no body. fasthttp would even take 000 for 200.
 		err := fmt.Errorf("store answered with status %03d, which ends no request", resp.StatusCode)
 		return nil, errors.Join(err, resp.Body.Close())
 	}

@@ -52,7 +52,7 @@ func TestSmugglingShapes(t *testing.T) {
 		{"chunk without its end", put + "Transfer-Encoding: chunked\r\n\r\n4\r\nabcdX\r\n0\r\n\r\n"},
 		{"chunk size with a sign", put + "Transfer-Encoding: chunked\r\n\r\n-4\r\nabcd\r\n0\r\n\r\n"},
 		{"not a method", "G@T /x HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{"absolute target", "GET http://" + f.addr + "/lake/wh/t/x HTTP/1.1\r\nHost: " + f.addr + "\r\nConnection: close\r\n\r\n"},
+		{"absolute target of another host", "GET http://other" + f.addr + "/lake/wh/t/x HTTP/1.1\r\nHost: " + f.addr + "\r\nConnection: close\r\n\r\n"},
 		{"fragment", "GET /lake/wh/t/x#y HTTP/1.1\r\nHost: " + f.addr + "\r\nConnection: close\r\n\r\n"},
 		{"escape", "GET /lake/wh/t/%zz HTTP/1.1\r\nHost: " + f.addr + "\r\nConnection: close\r\n\r\n"},
 		{"line feeds only", "GET /lake/wh/t/x HTTP/1.1\nHost: a\n\n"},

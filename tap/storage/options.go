@@ -30,7 +30,8 @@ type Blocks interface {
 type Sender interface {
 	// Send signs and sends a path-style request to an origin. It never repeats
 	// a request that may have had an effect, follows no redirect and decodes
-	// no body. trailer is asked when the body has been read.
+	// no body. With zero credentials it does not sign. trailer is asked when
+	// the body has been read.
 	Send(ctx context.Context, origin string, req *http.Request, keys sigv4.Credentials, p sigv4.Payload, trailer func() []laketap.Field) (*http.Response, error)
 	// OwnKeys returns the configured credentials of an origin.
 	OwnKeys(ctx context.Context, origin string) (sigv4.Credentials, error)
@@ -59,6 +60,10 @@ type Options struct {
 	Keys    *tap.Keyring // opens vended sessions; required
 	Static  []StaticKey
 	Tables  *tap.Tables // locations of tables; nil: only the session's own table is known
+
+	// Anonymous sends requests that nobody signed on to the store, unsigned.
+	// Otherwise they are refused.
+	Anonymous bool
 
 	Blocks Blocks // nil: every read goes to the origin
 	// ProofByObject: a right to one object is none to the next, as with stores

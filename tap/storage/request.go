@@ -161,6 +161,10 @@ func token(name string) bool {
 // locate finds bucket, key and query parameters in the target as received.
 // Nothing is cleaned: "a//b" and "a/../b" are keys like any other.
 func (r *request) locate(target, domain string) error {
+	target, ok := r.originForm(target)
+	if !ok {
+		return errInvalidURI
+	}
 	path, query, _ := strings.Cut(target, "?")
 	if !strings.HasPrefix(path, "/") || strings.Contains(target, "#") {
 		return errInvalidURI
@@ -188,6 +192,27 @@ func (r *request) locate(target, domain string) error {
 		return errInvalidURI
 	}
 	return nil
+}
+
+// originForm turns the absolute form of a target, which a server must take (RFC
+// 9112 §3.2.2), into the usual one. Its host counts, and must be the Host that
+// may have been signed.
+func (r *request) originForm(target string) (form string, ok bool) {
+	rest, absolute := strings.CutPrefix(target, "http://")
+	if !absolute {
+		if rest, absolute = strings.CutPrefix(target, "https://"); !absolute {
+			return target, true
+		}
+	}
+	host := rest
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		host = rest[:i]
+	}
+	form = rest[len(host):]
+	if !strings.HasPrefix(form, "/") {
+		form = "/" + form
+	}
+	return form, strings.EqualFold(host, r.sig.Host)
 }
 
 // bucketOfHost returns the bucket of a virtual-host style request.

@@ -203,6 +203,9 @@ func (s *Server) serve(r *request) (a *answer) {
 			a.drop = true
 		}
 	}()
+	if r.who.anonymous {
+		return s.passAnonymous(r)
+	}
 	if r.sig.Method == http.MethodGet || r.sig.Method == http.MethodHead {
 		if refusal := s.begin(r); refusal != nil {
 			return refusal
@@ -258,6 +261,9 @@ func (s *Server) admit(r *request, target string) error {
 	// A range that is no range is ignored (RFC 9110 §14.2) or, where our
 	// grammar is narrower than S3's, left to the origin.
 	r.rng, _ = parseRange(r.header("Range"))
+	if s.opts.Anonymous && sigv4.Anonymous(&r.sig) {
+		return s.admitAnonymous(r)
+	}
 	auth, err := sigv4.Parse(&r.sig)
 	if err != nil {
 		return err

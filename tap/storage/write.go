@@ -55,7 +55,7 @@ func (s *Server) change(r *request) *answer {
 		s.forget(names)
 		return errInternal.because("store said yes before it had the whole body").answer(r)
 	}
-	a := answerOf(resp)
+	a := s.answerOf(r, resp)
 	if resp.StatusCode < http.StatusMultipleChoices {
 		// The write is done when the reply has ended: completing an upload
 		// answers 200 at once and works on while it sends white space.

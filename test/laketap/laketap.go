@@ -55,6 +55,7 @@ type Storage struct {
 	Authority string   `json:"authority,omitempty"`
 	Roots     []string `json:"roots,omitempty"`
 	Write     bool     `json:"write,omitempty"`
+	Anonymous bool     `json:"anonymous,omitempty"`
 }
 
 // An Origin is a store behind the storage tap.
