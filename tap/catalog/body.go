@@ -9,25 +9,26 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
 // read reads an answer to be edited. It returns the body decoded, and leaves
 // resp so that it can still be forwarded as it came. why says that the body
 // cannot be edited; an error is that the upstream broke off.
 func (x *exchange) read(resp *http.Response) (body []byte, why reason, err error) {
-	limit := x.h.opts.MaxEdit
+	return x.readUpTo(resp, x.h.opts.MaxEdit)
+}
+
+// readUpTo is [exchange.read] with a limit of its own.
+func (x *exchange) readUpTo(resp *http.Response, limit int64) (body []byte, why reason, err error) {
 	if resp.ContentLength > limit {
 		return nil, tooLarge, nil
 	}
-	budget := &budgeted{Reader: io.LimitReader(resp.Body, limit+1), used: &x.h.editing, most: editsAtOnce * limit}
-	raw, err := io.ReadAll(budget)
-	x.held += budget.n
+	raw, whole, err := x.held.readAll(resp.Body, limit, resp.ContentLength)
 	if err != nil {
 		resp.Body.Close()
 		return nil, "", fmt.Errorf("read answer: %w", err)
 	}
-	if budget.spent || int64(len(raw)) > limit {
+	if !whole {
 		resp.Body = struct {
 			io.Reader
 			io.Closer
@@ -36,44 +37,31 @@ func (x *exchange) read(resp *http.Response) (body []byte, why reason, err error
 	}
 	resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(raw))
-	body, ok := inflate(raw, resp.Header.Get("Content-Encoding"), limit)
-	if !ok {
-		return nil, unreadable, nil
-	}
-	if grown := int64(len(body)) - int64(len(raw)); grown > 0 { // what was packed takes of the budget what it became
-		x.held += grown
-		if x.h.editing.Add(grown) > editsAtOnce*limit {
-			return nil, tooLarge, nil
-		}
-	}
-	return body, "", nil
+	body, why = x.decode(raw, resp.Header.Get("Content-Encoding"), limit)
+	return body, why, nil
 }
 
-// editsAtOnce times the limit for one is what all answers that are being edited
-// may take of memory; one that finds no room passes.
-const editsAtOnce = 8
-
-// A budgeted reader takes what it reads from a budget that all share, and ends
-// early when that is spent.
-type budgeted struct {
-	io.Reader
-	used  *atomic.Int64
-	most  int64
-	n     int64
-	spent bool
-}
-
-// Read takes from the budget what it got. Looking before reading lets each
-// reader go over by one buffer, which is less than a lock on every read costs.
-func (b *budgeted) Read(p []byte) (int, error) {
-	if b.used.Load() > b.most {
-		b.spent = true
-		return 0, io.EOF
+// decode undoes a Content-Encoding within the budget.
+func (x *exchange) decode(raw []byte, encoding string, limit int64) (body []byte, why reason) {
+	switch strings.ToLower(strings.TrimSpace(encoding)) {
+	case "", "identity":
+		return raw, ""
+	case "gzip", "x-gzip":
+	default:
+		return nil, unreadable
 	}
-	n, err := b.Reader.Read(p)
-	b.n += int64(n)
-	b.used.Add(int64(n))
-	return n, err
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil, unreadable
+	}
+	body, whole, err := x.held.readAll(z, limit, -1)
+	switch {
+	case err != nil:
+		return nil, unreadable
+	case !whole:
+		return nil, tooLarge
+	}
+	return body, ""
 }
 
 // inflate undoes a Content-Encoding; ok is false if it is unknown, damaged or
@@ -131,10 +119,12 @@ func discard(resp *http.Response) {
 	resp.Body.Close()
 }
 
-// A capture counts what is read of a body and keeps its beginning.
+// A capture counts what is read of a body and keeps its beginning, as far as
+// limit and the room for all bodies go.
 type capture struct {
 	io.ReadCloser
 	limit int
+	room  *holding
 	// ended, if set, gets a body that was read to its end within limit.
 	ended func(body []byte)
 
@@ -142,6 +132,7 @@ type capture struct {
 	mu    sync.Mutex
 	n     int64
 	kept  []byte
+	lost  bool // more than is kept was read
 	whole bool
 }
 
@@ -150,14 +141,18 @@ func (c *capture) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	c.mu.Lock()
 	c.n += int64(n)
-	if c.n <= int64(c.limit) {
-		c.kept = append(c.kept, p[:n]...)
-	} else {
+	if c.n > int64(c.limit) || !c.lost && !c.room.grow(len(c.kept)+n, cap(c.kept)) {
+		c.lost = true
+	}
+	if c.lost {
+		c.room.give(cap(c.kept))
 		c.kept = nil
+	} else {
+		c.kept = appendTo(c.kept, p[:n])
 	}
 	first := err == io.EOF && !c.whole
 	c.whole = c.whole || err == io.EOF
-	fits := c.n <= int64(c.limit)
+	fits := !c.lost
 	c.mu.Unlock()
 	if first && fits && c.ended != nil {
 		c.ended(c.kept)
@@ -181,7 +176,7 @@ func (c *capture) body(length int64) (body []byte, ok bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ok = c.n <= int64(c.limit) && (c.whole || c.n == length)
+	ok = !c.lost && (c.whole || c.n == length)
 	return c.kept, ok
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -34,7 +33,7 @@ func (x *exchange) credentials(req *http.Request) (*http.Response, error) {
 	case why != "":
 		x.count(why)
 		return resp, nil
-	case !ok || times > 1 || !readable:
+	case !ok || times > 1 || times == 0 && !planned || !readable:
 		x.count(notATable)
 		return resp, nil
 	case planned && len(vended) == 0:
@@ -139,16 +138,12 @@ func (x *exchange) askJSON(ctx context.Context, path, query string) ([]byte, err
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("upstream answers %s", resp.Status)
 	}
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, x.h.opts.MaxEdit+1))
-	if err != nil {
+	body, why, err := x.read(resp)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if int64(len(raw)) > x.h.opts.MaxEdit {
-		return nil, fmt.Errorf("answer is larger than %d bytes", x.h.opts.MaxEdit)
-	}
-	body, ok := inflate(raw, resp.Header.Get("Content-Encoding"), x.h.opts.MaxEdit)
-	if !ok {
-		return nil, errors.New("answer has an encoding that was not asked for")
+	case why != "":
+		return nil, fmt.Errorf("answer cannot be read: %s", reasons[why])
 	}
 	return body, nil
 }

@@ -43,7 +43,7 @@ type exchange struct {
 	prefix string // "/name" if the client named the upstream
 	claim  string // the principal, not yet believed
 	sent   *capture
-	held   int64 // bytes taken from the budget for edits
+	held   holding // of the budget for bodies
 	access laketap.Access
 }
 
@@ -51,7 +51,7 @@ type exchange struct {
 // not fail: what it cannot read is a request that it knows nothing of.
 func (h *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	h.metrics.inFlight.Inc()
-	x := &exchange{h: h, in: r, w: &writer{ResponseWriter: w}, route: route{op: opUnknown}}
+	x := &exchange{h: h, in: r, w: &writer{ResponseWriter: w}, route: route{op: opUnknown}, held: holding{budget: &h.bodies}}
 	x.access = laketap.Access{
 		At: h.opts.Now(), RequestID: h.newID(), Tap: laketap.CatalogTap,
 		Engine: tap.EngineAtCatalog(r.UserAgent(), r.Header.Get("X-Client-Version")),
@@ -134,7 +134,7 @@ func (x *exchange) serve() {
 		r = r.WithContext(ctx)
 	}
 	if r.Body != nil {
-		x.sent = &capture{ReadCloser: r.Body, limit: x.captureLimit()}
+		x.sent = &capture{ReadCloser: r.Body, limit: x.captureLimit(), room: &x.held}
 		r = r.WithContext(r.Context()) // a copy: the server's own stays as it is
 		r.Body = x.sent
 	}
@@ -277,7 +277,7 @@ func (x *exchange) done() {
 	if a.Served == laketap.FromOrigin && (a.Status/100 == 2 || a.Status == http.StatusNotModified) {
 		a.Principal = x.claim
 	}
-	x.h.editing.Add(-x.held)
+	x.held.end()
 	m := x.h.metrics
 	m.inFlight.Dec()
 	m.requests.WithLabelValues(a.Catalog, a.Op, class(a.Status)).Inc()

@@ -12,7 +12,6 @@ import (
 	"net/http/httputil"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -58,7 +57,7 @@ type Handler struct {
 	ids       *ids
 	lessons   *lessons
 	metrics   *metrics
-	editing   atomic.Int64 // bytes of the answers being edited
+	bodies    budget // of the bodies that are held
 	log       *slog.Logger
 	buffers   httputil.BufferPool
 }
@@ -73,6 +72,7 @@ func New(opts Options) (*Handler, error) {
 	}
 	opts.setDefaults()
 	h := &Handler{opts: opts, clients: newClients(), ids: newIDs(), lessons: newLessons(), log: opts.Log, buffers: &buffers{}}
+	h.bodies.most = editsAtOnce * opts.MaxEdit
 	h.instance = h.newID()
 	for _, u := range opts.Upstreams {
 		up, err := newUpstream(u)

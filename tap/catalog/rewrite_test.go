@@ -3,8 +3,6 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -220,23 +218,6 @@ func TestDotted(t *testing.T) {
 		if got := dotted(tt.namespace, "t", tt.separator); got != tt.want {
 			t.Errorf("dotted(%q, %q) = %s, want %s", tt.namespace, tt.separator, got, tt.want)
 		}
-	}
-}
-
-func TestBudgetForEdits(t *testing.T) {
-	x := &exchange{h: &Handler{opts: Options{MaxEdit: 100}}}
-	x.h.editing.Store(editsAtOnce*100 + 1)
-	resp := &http.Response{Body: io.NopCloser(strings.NewReader(`{"a":1}`)), ContentLength: -1, Header: http.Header{}}
-	if _, why, err := x.read(resp); why != tooLarge || err != nil {
-		t.Errorf("read = %q, %v; want it to pass", why, err)
-	}
-	if body, err := io.ReadAll(resp.Body); string(body) != `{"a":1}` || err != nil {
-		t.Errorf("what passes is %q, %v", body, err)
-	}
-	x.h.editing.Store(0)
-	resp.Body = io.NopCloser(strings.NewReader(`{"a":1}`))
-	if body, why, err := x.read(resp); string(body) != `{"a":1}` || why != "" || err != nil || x.held != 7 || x.h.editing.Load() != 7 {
-		t.Errorf("read = %q, %q, %v; held %d of %d", body, why, err, x.held, x.h.editing.Load())
 	}
 }
 

@@ -1,11 +1,6 @@
 package catalog
 
-import (
-	"bytes"
-	"fmt"
-	"io"
-	"net/http"
-)
+import "net/http"
 
 // tokenMax bounds what is read of an exchange at the token endpoint.
 const tokenMax = 1 << 20
@@ -19,18 +14,12 @@ func (x *exchange) token(req *http.Request) (*http.Response, error) {
 	if err != nil || resp.StatusCode != http.StatusOK || resp.ContentLength > tokenMax {
 		return resp, err
 	}
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, tokenMax+1))
+	answer, why, err := x.readUpTo(resp, tokenMax)
 	if err != nil {
-		resp.Body.Close()
-		return nil, fmt.Errorf("read answer: %w", err)
+		return nil, err
 	}
-	resp.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(raw), resp.Body), resp.Body}
 	form, whole := x.sent.body(x.in.ContentLength)
-	answer, ok := inflate(raw, resp.Header.Get("Content-Encoding"), tokenMax)
-	if whole && ok {
+	if whole && why == "" {
 		x.h.learnToken(x.up.name, x.in.Header, form, answer)
 	}
 	return resp, nil
