@@ -13,6 +13,8 @@ import (
 
 const metricsLine = "POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/metrics"
 
+// R12, N20: what /v1/config says of itself leads to us, and nothing is listed
+// that is not there.
 func TestConfig(t *testing.T) {
 	catalogMode := func(o *catalog.Options) {
 		o.Authority = catalog.Authority{Mode: catalog.ModeCatalog, Roots: []string{"s3://minio-only"}}

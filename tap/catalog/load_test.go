@@ -228,6 +228,7 @@ func TestLoadWithStorageCredentials(t *testing.T) {
 	}
 }
 
+// R14 A and E: a load that fails for our header alone is repeated without it.
 func TestDelegation(t *testing.T) {
 	const refusal = `{"error":{"message":"no STS here","type":"BadRequestException","code":400}}`
 	plain := table("s3://lake/wh/orders", `"a":"b"`)
@@ -373,7 +374,8 @@ func TestScopeIsNotWidened(t *testing.T) {
 	}
 }
 
-func TestEveryTableNameIsPlain(t *testing.T) { // R13
+// R13: no name of a table is a pattern.
+func TestEveryTableNameIsPlain(t *testing.T) {
 	for _, name := range []string{"*", "t?", "t1*", "*.*", "${aws:username}", "[a-z]"} {
 		f := setUp(t, reply(200, table("s3://lake/wh/foo/"+name, keysJSON)), nil)
 		s := f.session(f.do("GET", loadPath, ""))

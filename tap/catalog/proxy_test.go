@@ -277,7 +277,8 @@ func TestUpstreamBreaksOff(t *testing.T) {
 	}
 }
 
-func TestUpstreamStatusesPass(t *testing.T) { // R11 among them: 401 stays 401
+// R11 among them: 401 stays 401.
+func TestUpstreamStatusesPass(t *testing.T) {
 	for _, status := range []int{204, 400, 401, 403, 404, 409, 419, 429, 500, 502, 503, 504} {
 		f := setUp(t, func(w http.ResponseWriter, _ *http.Request) {
 			if status == 204 {

@@ -8,6 +8,8 @@ import (
 	"github.com/laketap/laketap/tap"
 )
 
+// N22: no answer of before is given for one of now.
+//
 // R9: after a conflict the next load sees what the other writer did. The
 // refusal passes word for word, nothing is learned from it, and nothing that
 // was seen before answers in the upstream's place.

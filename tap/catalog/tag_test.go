@@ -25,6 +25,7 @@ func tagged(config func() string) http.HandlerFunc {
 	}
 }
 
+// R7, N21: an ETag is good for one caller and one variant of a table.
 func TestETags(t *testing.T) {
 	alice, bob := "Authorization: Bearer alice", "Authorization: Bearer bob"
 	expiring := func() string {

@@ -63,6 +63,7 @@ func TestFileIO(t *testing.T) {
 	}
 }
 
+// N10: engines renew keys where the upstream lets them, through us.
 func TestRefreshEndpoint(t *testing.T) {
 	for _, tt := range []struct{ from, want string }{
 		{"v1/wh/namespaces/n/tables/t/credentials", "v1/wh/namespaces/n/tables/t/credentials"},
@@ -80,6 +81,8 @@ func TestRefreshEndpoint(t *testing.T) {
 	}
 }
 
+// N10: a session ends when the keys in it do, and says so.
+//
 // The first key ends the session, wherever its end is told.
 func TestExpiry(t *testing.T) {
 	credential := `"storage-credentials":[{"prefix":"s3","config":{"s3.access-key-id":"B","s3.secret-access-key":"b","s3.session-token-expires-at-ms":"1796130000000"}}],"later"`
