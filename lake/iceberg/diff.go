@@ -155,7 +155,11 @@ func apart(before, after []*Manifest) (gone, fresh []*Manifest) {
 }
 
 // step notes what one snapshot changed. If it descends from the one before, it
-// is taken at its word, as far as the counts agree.
+// is taken at its word, as far as the counts agree: what was live in manifests
+// that are gone must be what is live in the fresh ones, less what the commit
+// added, plus what it says it deleted. A file that vanished without a word makes
+// the sum too small. Lists that do not count cannot be summed, and the manifests
+// are compared.
 func (d *differ) step(ctx context.Context, id int64, descends bool, gone, fresh []*Manifest) error {
 	live := make(map[fileKey]*Entry)
 	var own []change

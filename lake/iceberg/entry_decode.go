@@ -265,7 +265,9 @@ func upper(b []byte) string {
 	return string(out)
 }
 
-// check returns an error if the entry contradicts itself.
+// check returns an error if the entry contradicts itself. Bytes that are read at
+// the wrong place, as those of a writer that does not keep to its own schema,
+// mostly come to light here.
 func (e *Entry) check(want Want) error {
 	switch {
 	case e.Path == "":

@@ -2,7 +2,9 @@ package iceberg
 
 import "math"
 
-// inheritance gives the entries of one manifest what they leave to its list.
+// inheritance gives the entries of one manifest what they leave to its list: a
+// commit that has to be tried again gets another sequence number, and would
+// otherwise have to write its manifests anew.
 type inheritance struct {
 	m         *Manifest
 	specID    int

@@ -6,7 +6,9 @@ import (
 	"github.com/laketap/laketap/lake/iceberg/internal/jsonscan"
 )
 
-// members remembers which members of an object were there.
+// members remembers which members of an object were there. No object of the
+// format but the metadata itself has more than sixteen, so that snapshots and
+// fields, of which there are many, take no memory for it.
 type members struct {
 	seen  [16]string
 	count int

@@ -105,7 +105,8 @@ func parseField(s *jsonscan.Scanner, depth int) Field {
 	return f
 }
 
-// value returns a copy of a value's JSON, nil for null.
+// value returns a copy of a value's JSON, nil for null. What it means depends on
+// the field's type, which may come behind it, and few ever ask.
 func value(s *jsonscan.Scanner) []byte {
 	if s.Null() {
 		return nil

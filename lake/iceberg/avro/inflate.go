@@ -237,7 +237,10 @@ func (f *inflater) block(most int64) error {
 }
 
 // sprint unpacks for as long as bytes come by eights, there is room, and codes
-// are short and right. It stops before the first turn of which that is not true.
+// are short and right. It stops before the first turn of which that is not true,
+// so nothing in it has to say what is wrong: block takes that turn again, slowly,
+// and says it. All it needs is in local variables, which the compiler keeps in
+// registers.
 func (f *inflater) sprint() {
 	in, pos, buf, n := f.in, f.pos, f.bits, f.n
 	o, out := len(f.out), f.out[:cap(f.out)]

@@ -24,7 +24,7 @@ func (p *prefixCode) set(lengths []uint8) bool {
 	used := len(lengths) - int(p.count[0])
 	p.count[0] = 0
 	var at, code [maxCode + 2]uint16
-	left := 1
+	left := 1 // codes of the length at hand that no shorter one has taken
 	for l := 1; l <= maxCode; l++ {
 		if left = left*2 - int(p.count[l]); left < 0 {
 			return false

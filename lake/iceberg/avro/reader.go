@@ -197,6 +197,7 @@ func (r *Reader) block() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	// Values that take no bytes may be any number; whoever reads them stops.
 	if least := int64(minBytes(r.schema)); n*least > int64(len(out)) {
 		return 0, malformed("block of %d values in %d bytes", n, len(out))
 	}
