@@ -89,6 +89,14 @@ restdiff: build engines ## Iceberg's own catalog tests on four catalogs, directl
 .PHONY: test-long
 test-long: restdiff e2e-long ## What takes too long for CI
 
+.PHONY: s3diff
+s3diff: build ## A public S3 suite directly and through the storage tap: the same verdicts
+	@test/engines/setup versitygw
+	@for mode in observe accelerate; do \
+	  S3DIFF_MODE=$$mode S3DIFF_SUMMARY=$(CURDIR)/bin/s3diff-$$mode.txt go -C test test -tags long -count=1 -timeout 30m -run TestVerdicts ./s3diff || exit 1; \
+	done
+	@cat bin/s3diff-observe.txt bin/s3diff-accelerate.txt
+
 .PHONY: clean
 clean: ## Remove what was built here (engines stay in the user's cache)
 	rm -rf bin

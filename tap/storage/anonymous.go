@@ -53,7 +53,7 @@ func (s *Server) passAnonymous(r *request) *answer {
 		names = []laketap.ObjectName{r.name()}
 	}
 	s.forget(names)
-	resp, err := s.sendUnsigned(ex, r, req)
+	resp, err := s.sendUnsigned(ex, r, req) //nolint:bodyclose // whoever gets the answer closes it
 	r.body.detach()
 	if err != nil {
 		s.forget(names)

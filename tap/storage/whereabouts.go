@@ -49,7 +49,6 @@ func (s *Server) baseOf(r *request) (ours string, theirs []string) {
 		bucket, hosted := bucketOfHost(r.sig.Host, s.opts.Domain)
 		ours = scheme + r.sig.Host + "/"
 		if !hosted {
-			bucket = r.bucket
 			return ours, []string{u.Scheme + "://" + u.Host + "/"}
 		}
 		return ours, []string{u.Scheme + "://" + u.Host + "/" + bucket + "/", u.Scheme + "://" + bucket + "." + u.Host + "/"}
