@@ -46,7 +46,7 @@ type catalog struct {
 func catalogs() []catalog {
 	return []catalog{
 		{name: "lake", start: localLake},
-		{name: "fixture-vending", whole: true, start: behind(upstream.Fixture{Vend: true}.Start, endpoint)},
+		{name: "fixture-vending", start: behind(upstream.Fixture{Vend: true}.Start, endpoint)},
 		{name: "fixture", whole: true, start: behind(upstream.Fixture{}.Start, endpointAndKeys)},
 		{name: "nessie", whole: true, start: behind(upstream.StartNessie, nil)},
 	}
