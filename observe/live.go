@@ -3,6 +3,7 @@ package observe
 import (
 	"bytes"
 	"context"
+	"errors"
 	"hash/maphash"
 	"io"
 	"log/slog"
@@ -201,7 +202,7 @@ func (l *Live) learn(ctx context.Context, t *liveTable, seen *laketap.TableSeen)
 	if seen.Metadata != nil {
 		parsed, err := iceberg.ParseMetadata(seen.Metadata)
 		if err != nil {
-			l.opts.Log.Debug("table metadata not understood", "table", seen.Name, "error", err)
+			l.opts.Log.DebugContext(ctx, "table metadata not understood", "table", seen.Name, "error", err)
 			return
 		}
 		l.metadata(t, parsed, seen.MetadataLocation)
@@ -323,7 +324,7 @@ func (l *Live) known() int {
 func (n *learning) readList(ctx context.Context, location string) (manifests []iceberg.Manifest, ok bool) {
 	for m, err := range iceberg.ReadManifestList(ctx, location, n, iceberg.Options{}) {
 		if err != nil {
-			n.want(location, err)
+			n.want(ctx, location, err)
 			return nil, false
 		}
 		manifests = append(manifests, iceberg.Manifest{Path: strings.Clone(m.Path), Length: m.Length, SpecID: m.SpecID, Deletes: m.Deletes})
@@ -335,7 +336,7 @@ func (n *learning) readList(ctx context.Context, location string) (manifests []i
 func (n *learning) readManifest(ctx context.Context, m *iceberg.Manifest) (files []liveFile, ok bool) {
 	for e, err := range iceberg.ReadManifest(ctx, m, n.spec(m.SpecID), n, iceberg.Options{}) {
 		if err != nil {
-			n.want(m.Path, err)
+			n.want(ctx, m.Path, err)
 			return nil, false
 		}
 		if hash, ok := n.l.hashOf(e.Path); ok && e.Live() {
@@ -356,19 +357,15 @@ func (n *learning) spec(id int) *iceberg.Spec {
 }
 
 // want notes that a file is to be read when its bytes pass.
-func (n *learning) want(location string, err error) {
+func (n *learning) want(ctx context.Context, location string, err error) {
 	if hash, ok := n.l.hashOf(location); ok {
 		n.wanted = append(n.wanted, hash)
 	}
-	n.l.opts.Log.Debug("manifest not read yet", "location", location, "error", err)
+	n.l.opts.Log.DebugContext(ctx, "manifest not read yet", "location", location, "error", err)
 }
 
 // errNotHeld says that an object is not at hand.
-const errNotHeld = notHeld("not at hand")
-
-type notHeld string
-
-func (e notHeld) Error() string { return string(e) }
+var errNotHeld = errors.New("not at hand")
 
 // Open implements [iceberg.Opener] over what is at hand.
 func (n *learning) Open(_ context.Context, location string) (io.ReadCloser, int64, error) {

@@ -13,11 +13,15 @@ import (
 // has left: less costs more to ask for again than to wait for.
 const linger = 256 << 10
 
+// window is how far a fill runs ahead of its fastest reader: far enough to keep
+// the origin sending, and no further, since many engines open a file to its end
+// and leave after a page.
+const window = 1 << 20
+
 // A fill is bytes of one version on their way from the origin, read once for
 // all who want them. It holds the piece that arrives and the one before; older
-// ones are extents. It runs at most a piece ahead of its fastest reader, and
-// ends when it has none: an engine that opens a file to its end and leaves
-// after the first page costs no more than it would have without us.
+// ones are extents. It runs a little ahead of its fastest reader, and ends when it
+// has none.
 type fill struct {
 	c    *Cache
 	o    *object
@@ -204,11 +208,16 @@ func (f *fill) readAt(p []byte, pos int64) (int, error) {
 // run takes the bytes in, piece by piece.
 func (f *fill) run() {
 	// A server that ends does not wait for what the origin may never send.
-	stop := func() { _ = f.body.Close() }
+	stop := func() {
+		_ = f.body.Close()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.moved.Broadcast()
+	}
 	release := afterFunc(f.c.base, stop)
 	var err error
 	for pos := f.off; pos < f.end && err == nil; {
-		if !f.wait(pos) {
+		if !f.turn(pos) {
 			break
 		}
 		var n int
@@ -223,14 +232,10 @@ func (f *fill) run() {
 	_ = f.body.Close()
 }
 
-// wait waits until a reader is near enough to pos for another piece; false
-// if there is none left.
-func (f *fill) wait(pos int64) bool {
+// turn begins another piece at pos; false if there is no reader left for it.
+func (f *fill) turn(pos int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for f.readers > 0 && f.ahead < f.pieces[1].off && f.c.base.Err() == nil {
-		f.moved.Wait()
-	}
 	if f.readers == 0 || f.c.base.Err() != nil {
 		return false
 	}
@@ -241,12 +246,22 @@ func (f *fill) wait(pos int64) bool {
 
 var errAbandoned = errors.New("nobody waits for the rest")
 
+// pace waits while the fill is far ahead of all its readers.
+func (f *fill) pace(pos int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.readers > 0 && pos-f.ahead >= window && f.c.base.Err() == nil {
+		f.moved.Wait()
+	}
+}
+
 // take reads one piece, and tells of every bit of it. What has arrived when
 // the last reader leaves is whole as far as it goes.
 func (f *fill) take(pos int64) (n int, err error) {
 	buf := f.pieces[1].buf
 	for n < len(buf) {
-		m, err := f.body.Read(buf[n:])
+		f.pace(pos + int64(n))
+		m, err := f.body.Read(buf[n:min(len(buf), n+window/4)])
 		n += m
 		f.mu.Lock()
 		f.pieces[1].n = n

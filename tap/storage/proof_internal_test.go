@@ -1,7 +1,7 @@
 package storage
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -55,12 +55,12 @@ func TestProofsAreBounded(t *testing.T) {
 		if i == maxProofs/2 {
 			now = now.Add(proofLasts)
 		}
-		p.learn(fmt.Sprint(i), now, 200)
+		p.learn(strconv.Itoa(i), now, 200)
 	}
 	if len(p.seen) > maxProofs {
 		t.Errorf("%d proofs, want at most %d", len(p.seen), maxProofs)
 	}
-	if proven, _ := p.valid(fmt.Sprint(maxProofs + 99)); !proven {
+	if proven, _ := p.valid(strconv.Itoa(maxProofs + 99)); !proven {
 		t.Error("the latest proof was pruned and those that had run out were not")
 	}
 }
