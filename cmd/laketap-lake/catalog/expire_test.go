@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 )
 
@@ -22,7 +23,7 @@ func TestDeleteAfterCommit(t *testing.T) {
 			path := c.newTable("n", "t")
 			c.must("POST", path, `{"updates":[{"action":"set-properties","updates":`+one.properties+`}]}`)
 			for i := range 5 {
-				c.must("POST", path, setProperty("n", fmt.Sprint(i)))
+				c.must("POST", path, setProperty("n", strconv.Itoa(i)))
 			}
 			if got := c.files.count("warehouse/n/t-"); got != one.want {
 				t.Errorf("%d metadata files, want %d", got, one.want)
@@ -41,7 +42,7 @@ func TestDeleteAfterCommitSparesOtherTables(t *testing.T) {
 	c.must("POST", "/v1/namespaces/n/register", fmt.Sprintf(`{"name":"other","metadata-location":%q}`, first))
 	c.must("POST", path, `{"updates":[{"action":"set-properties","updates":{"write.metadata.delete-after-commit.enabled":"true","write.metadata.previous-versions-max":"1"}}]}`)
 	for i := range 3 {
-		c.must("POST", path, setProperty("n", fmt.Sprint(i)))
+		c.must("POST", path, setProperty("n", strconv.Itoa(i)))
 	}
 	if got := c.load("/v1/namespaces/n/tables/other").MetadataLocation; got != first {
 		t.Errorf("the other table is at %s, want %s", got, first)
