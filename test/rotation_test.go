@@ -1,0 +1,69 @@
+package e2e_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/laketap/laketap/test/catalog"
+	"github.com/laketap/laketap/test/lake"
+	"github.com/laketap/laketap/test/laketap"
+	"github.com/laketap/laketap/test/s3"
+)
+
+// The cluster key rotates in three steps, each a restart: the new key comes
+// second, then it is first, then the old one goes. A session lives until its
+// own key goes, and no longer.
+func TestClusterKeyRotation(t *testing.T) {
+	line := func(id, fill string) string {
+		return id + " " + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(fill, 32)))
+	}
+	old, fresh := line("AAAA", "o"), line("BBBB", "f")
+	l := lake.Start(t)
+	config := laketap.InFrontOf(t, l)
+	file := laketap.Secret(t, old)
+	config.Cluster = map[string]any{"key_file": file}
+	server := laketap.Start(t, config)
+	catalog.Client{URI: l.Catalog}.Create(t, "r", "t", "")
+	through := catalog.Client{URI: server.Catalog}
+	before := through.Load(t, "r", "t")
+	l.Put(t, before.Path()+"/data/x", "mine")
+
+	rotate := func(lines ...string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		server.Process.Signal(t, syscall.SIGTERM)
+		server.Process.Wait(t)
+		server.Restart(t)
+	}
+	status := func(c *s3.Client) string {
+		t.Helper()
+		got, err := c.Do(t.Context(), s3.Request{Target: before.Path() + "/data/x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(got.Status)
+	}
+	ok, forbidden := fmt.Sprint(http.StatusOK), fmt.Sprint(http.StatusForbidden)
+
+	for _, lines := range [][]string{{old, fresh}, {fresh, old}} {
+		rotate(lines...)
+		if got := status(before.Client()); got != ok {
+			t.Errorf("a session from before the rotation gets %s with %q, want %s", got, lines[0][:4]+" first", ok)
+		}
+	}
+	after := through.Load(t, "r", "t")
+	rotate(fresh)
+	if got := status(after.Client()); got != ok {
+		t.Errorf("a session of the new key gets %s without the old one, want %s", got, ok)
+	}
+	if got := status(before.Client()); got != forbidden {
+		t.Errorf("a session of a key that is gone gets %s, want %s", got, forbidden)
+	}
+}
