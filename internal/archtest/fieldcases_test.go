@@ -12,6 +12,7 @@ import (
 
 // fieldCases are the ids that docs/testing.md must have a line for.
 const fieldCases = "G1 G2 G4 G5 G6 G7 G8 G10 G12 G13 G14 G15 G16 G17 G18 G19 G20 G21 G22 G23 G24 " +
+	"C2 C3 C4 C6 C7 C8 C9 C10 C11 C12 C13 C14 C16 C17 C18 " +
 	"P1 P3 P4 P5 P7 P10 P11 P12 P13 P14 P15 P16 P17 P18 P19 P20 " +
 	"R2 R3 R4 R5 R7 R9 R10 R11 R12 R13 R14 N9 N10 N20 N21 N22 N25"
 

@@ -17,7 +17,7 @@ import (
 // The tests of this file are named for field cases: what such caches have been
 // seen to break on. docs/testing.md lists them.
 
-// G5: every form of a range answers as the origin does, cold and warm.
+// G5, G6: every form of a range answers as the origin does, cold and warm.
 func TestG5RangeGrammar(t *testing.T) {
 	s := newOrigin()
 	s.put("k", bytesOf(1, 100))

@@ -12,6 +12,7 @@ import (
 	"github.com/laketap/laketap/reuse/block"
 )
 
+// C16, as far as it is the cache's.
 func TestImmutableIsFetchedOnce(t *testing.T) {
 	for _, dir := range []string{"", t.TempDir()} {
 		s := newOrigin()
@@ -127,9 +128,9 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// The header of an object is the same cold and warm, but for what is about one
-// request.
-func TestHeaders(t *testing.T) {
+// G10: the header of an object is the same cold and warm, but for what is about
+// one request.
+func TestG10Headers(t *testing.T) {
 	s := newOrigin()
 	c := open(t, block.Options{Contract: everything{s}})
 	data := s.put("k", bytesOf(1, 100), laketap.Field{Name: "Content-Encoding", Value: "gzip"}, laketap.Field{Name: "X-Amz-Meta-A", Value: "1"})

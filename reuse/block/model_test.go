@@ -113,6 +113,8 @@ func field(reply *laketap.Reply, name string) string {
 	return ""
 }
 
+// C8 and C9 are among what happens to it: reads that lose their extents, torn
+// writes, flipped bits.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &machine{t: t, s: newOrigin(), d: newDrive(rapid.Uint64().Draw(t, "drive"))}

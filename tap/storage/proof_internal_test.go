@@ -6,6 +6,7 @@ import (
 	"time"
 )
 
+// C13: a proof is of one right, and ends.
 func TestProofs(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	p := newProofs(func() time.Time { return now }, false)
