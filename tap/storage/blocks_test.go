@@ -122,7 +122,7 @@ func TestPlainReadsGoThroughBlocks(t *testing.T) {
 				if diff := cmp.Diff(c.want, b.get); diff != "" {
 					t.Errorf("get (-want +got):\n%s", diff)
 				}
-				if call.method == "GET" && got.body != "from memory" || got.header.Get("ETag") != `"held"` || a.Served != laketap.FromMemory {
+				if call.method == "GET" && got.body != "from memory" || got.header.Get("ETag") != `"held"` || got.header.Get("x-amz-request-id") != a.RequestID || a.Served != laketap.FromMemory {
 					t.Errorf("got %q, %v, served by %v", got.body, got.header, a.Served)
 				}
 			})

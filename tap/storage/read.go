@@ -50,7 +50,19 @@ func (s *Server) readObject(r *request, get laketap.Get) *answer {
 	if err != nil {
 		return errUnavailable.because(err.Error()).answer(r)
 	}
-	return &answer{status: reply.Status, header: reply.Header, length: reply.Length, body: reply.Body, served: reply.Served}
+	return &answer{status: reply.Status, header: identified(r, reply.Header), length: reply.Length, body: reply.Body, served: reply.Served}
+}
+
+// identified gives an answer that no store gave an id of ours: people quote it
+// when they ask what happened.
+func identified(r *request, header []laketap.Field) []laketap.Field {
+	for _, f := range header {
+		if strings.EqualFold(f.Name, "x-amz-request-id") {
+			return header
+		}
+	}
+	// A copy: the header of a record is everybody's.
+	return append(header[:len(header):len(header)], laketap.Field{Name: "x-amz-request-id", Value: r.id})
 }
 
 // authorizeHit says in the Get for whom it is: the table that the session was
