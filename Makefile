@@ -89,6 +89,10 @@ restdiff: build engines ## Iceberg's own catalog tests on four catalogs, directl
 .PHONY: test-long
 test-long: restdiff e2e-long ## What takes too long for CI
 
+.PHONY: bench-evict
+bench-evict: ## How near the cache's order comes to the best there is, beside other policies
+	@go test -tags bench -count=1 -run TestBenchEvict -v ./reuse/block | grep -v '^[=-]'
+
 .PHONY: s3diff
 s3diff: build ## A public S3 suite directly and through the storage tap: the same verdicts
 	@test/engines/setup versitygw

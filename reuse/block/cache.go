@@ -103,7 +103,7 @@ type Cache struct {
 	extents int
 	filling int64 // bytes that fills may have in memory
 	ram     ram
-	values  values
+	order   order
 	closed  bool
 }
 
@@ -125,7 +125,7 @@ func openPieces(opts Options, piece int64) (*Cache, error) {
 		asks:    map[laketap.ObjectName][]*ask{},
 	}
 	c.log = c.opts.Log
-	c.ram.max = c.opts.MaxRAM
+	c.ram, c.order = newRAM(c.opts.MaxRAM), newOrder()
 	c.base, c.cancel = context.WithCancel(context.Background())
 	var err error
 	if c.metrics, err = newMetrics(c.opts.Registerer, c); err != nil {

@@ -1,7 +1,8 @@
 package block
 
 import (
-	"container/heap"
+	"encoding/binary"
+	"hash/maphash"
 	"strings"
 
 	"github.com/laketap/laketap"
@@ -29,94 +30,107 @@ func Prior(s Subject) float64 {
 	return 1
 }
 
-// requestCost is what a request to the origin costs beside its bytes, in bytes
-// that the origin would have sent in the time (some 10 ms at 50 MB/s).
-const requestCost = 512 << 10
+// An order says which extents are given up first: S3-FIFO (Yang et al., "FIFO
+// queues are all you need for cache eviction", SOSP 2023) over bytes. What is
+// read once passes through the small queue and is gone; what is read again, or
+// comes back soon after it went, moves to the large one, so that a scan does not
+// push out what everybody needs. What is worth more by its meaning begins as if
+// it had been read already. Guarded by Cache.mu.
+type order struct {
+	small, large queue
 
-// A value is what an extent is worth, as GreedyDual-Size-Frequency has it
-// (Cherkasova, HP Labs 1998): the chance that it is read again × what it costs
-// to fetch again ÷ what it takes up, on a scale that rises with what was
-// evicted last, so that the past fades.
-type value struct {
-	weight float64
-	since  float64 // the scale when it was last judged
-	worth  float64
-	hits   uint32 // since it was added
-	judged uint32 // hits that worth knows of
-	index  int    // in the heap; 0 is not in it, else one more
+	seed   maphash.Seed
+	ghosts map[uint64]bool // extents that went lately
+	gone   []uint64        // the same, in the order in which they went
 }
 
-// values orders all extents by worth. It is lazy: a hit only counts, and the
-// order is put right when an extent comes up for eviction. Guarded by Cache.mu.
-type values struct {
-	scale float64 // worth of what was evicted last
-	heap  worths
+const (
+	maxUsed   = 3  // how many rounds of the large queue an extent's past is worth
+	smallPart = 10 // the small queue has a tenth of the bytes
+	worthy    = 4  // a weight from which on an extent begins in the large queue
+	minGhosts = 1024
+)
+
+func newOrder() order {
+	at := func(e *extent) *spot { return &e.inAll }
+	return order{small: queue{at: at}, large: queue{at: at}, seed: maphash.MakeSeed(), ghosts: map[uint64]bool{}}
 }
 
-func (v *values) add(e *extent, weight float64) {
-	e.value = value{weight: weight}
-	v.judge(e)
-	heap.Push(&v.heap, e)
+// add takes in an extent.
+func (o *order) add(e *extent, weight float64) {
+	name := o.name(e)
+	e.inAll.used = 0
+	if o.ghosts[name] || weight >= worthy {
+		delete(o.ghosts, name)
+		o.large.push(e)
+		return
+	}
+	o.small.push(e)
 }
 
-func (v *values) remove(e *extent) {
-	if e.value.index > 0 {
-		heap.Remove(&v.heap, e.value.index-1)
+// remove takes an extent out, if it is in.
+func (o *order) remove(e *extent) {
+	if q := e.inAll.in; q != nil {
+		q.remove(e)
 	}
 }
 
-// judge works an extent's worth out anew.
-func (v *values) judge(e *extent) {
-	x := &e.value
-	x.judged, x.since = x.hits, v.scale
-	cost := float64(requestCost+e.len) / float64(e.len)
-	x.worth = x.since + x.weight*float64(1+x.hits)*cost
-}
-
-// least returns the extent of least worth, nil if there is none. Pinned ones
+// least returns the extent to give up next, nil if there is none. Pinned ones
 // are passed over.
-func (v *values) least() *extent {
-	for range len(v.heap) + 1 {
-		if len(v.heap) == 0 {
+func (o *order) least() *extent {
+	// Each extent is moved at most maxUsed+2 times before one is found.
+	for steps := (o.small.n + o.large.n + 1) * (maxUsed + 2); steps > 0; steps-- {
+		q := &o.large
+		if o.small.bytes > (o.small.bytes+o.large.bytes)/smallPart || o.large.last == nil {
+			q = &o.small
+		}
+		e := q.last
+		if e == nil {
 			return nil
 		}
-		e := v.heap[0]
-		switch {
-		case e.value.judged != e.value.hits, e.o.pinned:
-			v.judge(e)
-			if e.o.pinned {
-				e.value.worth += v.heap[len(v.heap)-1].value.worth + 1
-			}
-			heap.Fix(&v.heap, 0)
+		switch used := e.inAll.used; {
+		case e.o.pinned:
+			q.remove(e)
+			o.large.push(e)
+		case q == &o.small && used > 1:
+			q.remove(e)
+			o.large.push(e)
+			e.inAll.used = 0
+		case q == &o.large && used > 0:
+			q.remove(e)
+			q.push(e)
+			e.inAll.used = used - 1
 		default:
-			v.scale = max(v.scale, e.value.worth)
+			if q == &o.small {
+				o.remember(e)
+			}
 			return e
 		}
 	}
 	return nil
 }
 
-// worths is a heap of extents, the least worth first.
-type worths []*extent
-
-func (h worths) Len() int           { return len(h) }
-func (h worths) Less(i, j int) bool { return h[i].value.worth < h[j].value.worth }
-func (h worths) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].value.index, h[j].value.index = i+1, j+1
+// remember notes that an extent goes, for as many as there are extents.
+func (o *order) remember(e *extent) {
+	name := o.name(e)
+	o.ghosts[name] = true
+	o.gone = append(o.gone, name)
+	for len(o.gone) > max(minGhosts, o.small.n+o.large.n) {
+		delete(o.ghosts, o.gone[0])
+		o.gone = o.gone[1:]
+	}
 }
 
-func (h *worths) Push(x any) {
-	e := x.(*extent) //nolint:forcetypeassert // the heap holds nothing else
-	*h = append(*h, e)
-	e.value.index = len(*h)
-}
-
-func (h *worths) Pop() any {
-	old := *h
-	e := old[len(old)-1]
-	old[len(old)-1] = nil
-	*h = old[:len(old)-1]
-	e.value.index = 0
-	return e
+// name is what an extent is known by after it went: bytes of a version from an
+// offset on.
+func (o *order) name(e *extent) uint64 {
+	var h maphash.Hash
+	h.SetSeed(o.seed)
+	_, _ = h.WriteString(e.o.Bucket)
+	_ = h.WriteByte(0)
+	_, _ = h.WriteString(e.o.Key)
+	_ = h.WriteByte(0)
+	_, _ = h.WriteString(e.o.ETag)
+	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, uint64(e.off))) //nolint:gosec // not negative
+	return h.Sum64()
 }

@@ -45,7 +45,7 @@ func (c *Cache) add(o *object, off int64, b []byte) {
 	e := &extent{o: o, off: off, len: int64(len(b)), bytes: b}
 	o.insert(e)
 	c.extents++
-	c.values.add(e, c.weight(e))
+	c.order.add(e, c.weight(e))
 	c.ram.add(e)
 	if c.disk != nil {
 		c.disk.enqueue(e)
@@ -55,8 +55,8 @@ func (c *Cache) add(o *object, off int64, b []byte) {
 
 // touch notes that an extent is read. c.mu is held.
 func (c *Cache) touch(e *extent) {
-	e.value.hits++
-	e.inRAM.used = min(e.inRAM.used+1, maxUsed)
+	e.inAll.read()
+	e.inRAM.read()
 }
 
 // release takes an extent out of everything. c.mu is held.
@@ -67,7 +67,7 @@ func (c *Cache) release(e *extent) {
 	e.gone = true
 	c.extents--
 	c.ram.remove(e)
-	c.values.remove(e)
+	c.order.remove(e)
 	if e.place.seg != nil {
 		e.place.seg.live -= e.len
 		c.disk.live -= e.len
@@ -94,10 +94,10 @@ func (c *Cache) lost(e *extent, at place, err error) {
 	c.evict(e)
 }
 
-// evictOne drops the extent of least value; false if there is none to drop.
+// evictOne drops the extent that is worth least; false if there is none to drop.
 // c.mu is held.
 func (c *Cache) evictOne() bool {
-	e := c.values.least()
+	e := c.order.least()
 	if e == nil {
 		return false
 	}

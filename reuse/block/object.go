@@ -42,8 +42,8 @@ type extent struct {
 	// Guarded by Cache.mu.
 	bytes []byte // immutable; nil: on disk only
 	place place  // zero: in memory only
-	value value
-	inRAM ramPlace
+	inAll spot
+	inRAM spot
 	gone  bool
 }
 

@@ -1,59 +1,17 @@
 package block
 
-// ram is the memory tier: S3-FIFO (Yang et al., "FIFO queues are all you need
-// for cache eviction", SOSP 2023) over bytes. What is read once passes through
-// the small queue and is gone; what is read again moves to the large one, so a
-// scan does not push out what everybody needs. Guarded by Cache.mu.
+// ram is the memory tier, in an order like that of all extents (see order). What
+// is below it on disk is its memory of what went: an extent that comes from
+// there begins in the large queue. Guarded by Cache.mu.
 type ram struct {
 	max, bytes int64
 	small      queue // newcomers, a tenth of the bytes
 	large      queue
 }
 
-// maxUsed bounds how many rounds of the large queue an extent's past is worth.
-const maxUsed = 3
-
-// A ramPlace is where an extent is in the memory tier.
-type ramPlace struct {
-	in         *queue // nil: not in memory
-	prev, next *extent
-	used       uint8 // reads since it was last looked at
-}
-
-// A queue is a list of extents, the newest first.
-type queue struct {
-	first, last *extent
-	n           int
-	bytes       int64
-}
-
-func (q *queue) push(e *extent) {
-	e.inRAM.in, e.inRAM.prev, e.inRAM.next = q, nil, q.first
-	if q.first != nil {
-		q.first.inRAM.prev = e
-	} else {
-		q.last = e
-	}
-	q.first = e
-	q.n++
-	q.bytes += e.len
-}
-
-func (q *queue) remove(e *extent) {
-	p := &e.inRAM
-	if p.prev != nil {
-		p.prev.inRAM.next = p.next
-	} else {
-		q.first = p.next
-	}
-	if p.next != nil {
-		p.next.inRAM.prev = p.prev
-	} else {
-		q.last = p.prev
-	}
-	p.in, p.prev, p.next = nil, nil, nil
-	q.n--
-	q.bytes -= e.len
+func newRAM(most int64) ram {
+	at := func(e *extent) *spot { return &e.inRAM }
+	return ram{max: most, small: queue{at: at}, large: queue{at: at}}
 }
 
 // add takes in an extent that has its bytes.
@@ -81,7 +39,7 @@ func (r *ram) victim() *extent {
 	// Each extent is moved at most maxUsed+2 times before one is found.
 	for steps := (r.small.n + r.large.n + 1) * (maxUsed + 2); steps > 0; steps-- {
 		q := &r.large
-		if r.small.bytes > r.max/10 || r.large.last == nil {
+		if r.small.bytes > r.max/smallPart || r.large.last == nil {
 			q = &r.small
 		}
 		e := q.last

@@ -281,7 +281,7 @@ func (s *replay) finish() {
 		o.doubt = !s.d.clean
 		for _, e := range o.extents {
 			c.extents++
-			c.values.add(e, c.weight(e))
+			c.order.add(e, c.weight(e))
 			e.place.seg.live += e.len
 			e.place.seg.list = append(e.place.seg.list, e)
 			s.d.live += e.len
