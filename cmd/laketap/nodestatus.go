@@ -72,7 +72,7 @@ func (n *node) upstreamOf(u *catalog.UpstreamStatus, only bool) admin.Upstream {
 	switch {
 	// One table without keys is enough to say so, until a restart: when an answer
 	// was last edited is not known.
-	case u.LastReason == "no_authority" || u.LastReason == "outside_roots":
+	case u.LastReason == "no_authority" || u.LastReason == "remote_signing" || u.LastReason == "outside_roots":
 		told.Vends = "no"
 	case u.Edited > 0 && authority == catalog.ModeUpstream: // else our own keys may have done
 		told.Vends = "yes"

@@ -65,6 +65,12 @@ func TestUpstreamOf(t *testing.T) {
 			admin.Upstream{URI: "http://127.0.0.1:8181", Vends: "no", Passed: 1, LastPassed: &admin.Passed{At: noon, Table: "a.b", Reason: "no_authority", Fix: "fix"}},
 		},
 		{
+			"signs itself", "upstream",
+			catalog.UpstreamStatus{Passed: 1, LastReason: "remote_signing", LastPassed: passed},
+			true,
+			admin.Upstream{URI: "http://127.0.0.1:8181", Vends: "no", Passed: 1, LastPassed: &admin.Passed{At: noon, Reason: "remote_signing"}},
+		},
+		{
 			"outside the roots", "catalog",
 			catalog.UpstreamStatus{Edited: 5, Passed: 1, LastReason: "outside_roots", LastPassed: passed},
 			true,

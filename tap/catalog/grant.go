@@ -41,6 +41,7 @@ const (
 	manyOrigins   reason = "several_origins"
 	badLocation   reason = "climbing_location"
 	noAuthority   reason = "no_authority"
+	signsItself   reason = "remote_signing"
 	outsideRoots  reason = "outside_roots"
 	tooManyKeys   reason = "too_many_credentials"
 	tooLarge      reason = "too_large"
@@ -57,6 +58,7 @@ var reasons = map[reason]string{
 	manyOrigins:   "the table is spread over several origins",
 	badLocation:   `the table's location has a "." or ".." segment, or a second slash behind the bucket`,
 	noAuthority:   "the catalog vends no credentials for the table and storage.authority is upstream: let the catalog vend, or set storage.authority to catalog with roots",
+	signsItself:   "the catalog signs its clients' requests to the store (s3.remote-signing-enabled, s3.signer.uri) and vends no credentials for the table: engines go on as without Laketap; switch vended credentials on in the catalog (Nessie: nessie.catalog.service.s3.default-options.client-iam.enabled with an STS), or set storage.authority to catalog with roots",
 	outsideRoots:  "the catalog vends no credentials for the table and it, or one of its paths, is below no root of storage.authority: add the root",
 	tooManyKeys:   "the catalog vends more credentials for the table than fit into a session token",
 	tooLarge:      "the answer is larger than the limit for editing",
@@ -98,6 +100,11 @@ func (h *Handler) judge(l loaded, endpoint string) (grant, reason) {
 		g.write = true // the store decides, by the keys
 		return g, ""
 	case h.opts.Authority.Mode != ModeCatalog:
+		// Also "remote signing: no" tells a catalog that can do it: so Nessie
+		// answers whoever asks for credentials that it does not vend.
+		if slices.ContainsFunc(l.config.members, func(m member) bool { return fits(signing, m.name) }) {
+			return grant{}, signsItself
+		}
 		return grant{}, noAuthority
 	}
 	// Our own keys open every table of the store, so here the scope is all that

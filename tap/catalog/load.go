@@ -174,7 +174,7 @@ func (x *exchange) editTable(resp *http.Response, req *http.Request, ask func(*h
 	if why == "" {
 		_, storage := x.up.told()
 		g, why = x.h.judge(l, storage)
-		if why == noAuthority && ask != nil {
+		if (why == noAuthority || why == signsItself) && ask != nil {
 			if more := ask(req); more != nil {
 				l.credentials = more
 				g, why = x.h.judge(l, storage)

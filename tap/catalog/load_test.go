@@ -112,6 +112,9 @@ func TestLoadPassesByteForByte(t *testing.T) {
 	}{
 		{"vends nothing", table("s3://lake/wh/orders", `"a":"b"`), "no_authority", nil},
 		{"endpoint without keys", table("s3://lake/wh/orders", `"s3.endpoint":"http://minio:9000"`), "no_authority", nil},
+		{"signs for its clients", table("s3://lake/wh/orders", `"s3.remote-signing-enabled":"true","s3.signer.uri":"http://up","s3.signer.endpoint":"v1/main/sign"`), "remote_signing", nil},
+		{"could sign and vends nothing", table("s3://lake/wh/orders", `"s3.remote-signing-enabled":"false"`), "remote_signing", nil},
+		{"signs, by the keys of the specification", table("s3://lake/wh/orders", `"signer.uri":"http://up"`), "remote_signing", nil},
 		{"gs", table("gs://lake/wh/orders", keysJSON), "not_s3", nil},
 		{"abfss", table("abfss://lake@x.dfs.core.windows.net/t", keysJSON), "not_s3", catalogMode},
 		{"foreign bucket", table("s3://elsewhere/t", keysJSON), "foreign_bucket", nil},
