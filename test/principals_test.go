@@ -169,7 +169,7 @@ func TestPrincipalsAreKeptApart(t *testing.T) {
 	}
 }
 
-// R7: an ETag is good for whom it was given, as long as the keys behind it are.
+// R7, N21: an ETag is good for whom it was given, as long as the keys behind it are.
 func TestPrincipalsETags(t *testing.T) {
 	d := newDuo(t)
 	alice, bob := d.login("alice").Access, d.login("bob").Access
