@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -169,6 +170,25 @@ func TestPrincipalsAreKeptApart(t *testing.T) {
 	}
 }
 
+// N21: what one principal has read is not lent to another whom the store
+// refuses, whatever the catalog lets it see.
+func TestPrincipalsAskTheStoreThemselves(t *testing.T) {
+	d := newDuo(t)
+	d.authz.Put("shared", "data/x", "of shared")
+	d.authz.Deny("bob", "shared")
+	alice, bob := d.opened(d.get(tables+"shared", d.login("alice").Access)), d.opened(d.get(tables+"shared", d.login("bob").Access))
+	for range 3 {
+		if got := d.read(alice, "shared/data/x", ""); string(got.Body) != "of shared" {
+			t.Errorf("alice reads %v %q", got, got.Body)
+		}
+		for _, ranged := range []string{"", "bytes=0-3"} {
+			if got := d.read(bob, "shared/data/x", ranged); got.Status != http.StatusForbidden {
+				t.Errorf("bob, whom the store refuses, reads %v %q", got, got.Body)
+			}
+		}
+	}
+}
+
 // R7, N21: an ETag is good for whom it was given, as long as the keys behind it are.
 func TestPrincipalsETags(t *testing.T) {
 	d := newDuo(t)
@@ -222,7 +242,7 @@ func TestKeysEndInAScan(t *testing.T) {
 		got := d.read(table, "hers/data/long", fmt.Sprintf("bytes=%d-%d", at, at+3))
 		switch {
 		case got.Status == http.StatusPartialContent && renewed < at/4:
-			return fmt.Errorf("the keys still work") // each part but the first waits for new keys
+			return errors.New("the keys still work") // each part but the first waits for new keys
 		case got.Status == http.StatusPartialContent:
 			read += string(got.Body)
 		case got.Status == http.StatusBadRequest && got.Code == "ExpiredToken":
@@ -274,5 +294,37 @@ func TestPrincipalsKeepTheirNames(t *testing.T) {
 	want := map[string]int{"200 lake:alice": 2, "200 lake:bob@authz": 2, "200 anonymous": 1, "401 ": 3}
 	if !maps.Equal(names, want) {
 		t.Errorf("accesses by status and principal are %v, want %v", names, want)
+	}
+}
+
+// A catalog that signs its clients' requests and vends nothing is passed
+// through untouched, to the signer's address, and doctor says so and what to do.
+func TestCatalogThatSigns(t *testing.T) {
+	d := newDuo(t)
+	d.authz.Sign()
+	token := d.login("alice").Access
+	direct := catalog.Client{URI: d.authz.URI}
+	for _, asked := range []string{"", "vended-credentials", "remote-signing"} {
+		header := http.Header{"Authorization": {"Bearer " + token}, "X-Iceberg-Access-Delegation": {asked}}
+		if asked == "" {
+			header["X-Iceberg-Access-Delegation"] = nil
+		}
+		want, err := direct.Do(t.Context(), http.MethodGet, tables+"hers", "", header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := d.client.Do(t.Context(), http.MethodGet, tables+"hers", "", header)
+		if err != nil || got.Status != http.StatusOK || string(got.Body) != string(want.Body) {
+			t.Errorf("asked for %q, the answer is %d %s %v, want %s", asked, got.Status, got.Body, err, want.Body)
+		}
+		if got.Header.Get("ETag") != want.Header.Get("ETag") {
+			t.Errorf("asked for %q, the ETag is %s, want the catalog's own", asked, got.Header.Get("ETag"))
+		}
+	}
+	said, _ := laketap.Doctor(t, d.server)
+	for _, want := range []string{"table r.hers was passed on unchanged (remote_signing)", "switch vended credentials on in the catalog", "client-iam.enabled"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("doctor does not say %q:\n%s", want, said)
+		}
 	}
 }

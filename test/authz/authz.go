@@ -31,6 +31,8 @@ type Server struct {
 	tokens  map[string]string   // bearer or refresh token → principal
 	keys    map[string]key      // by access key id
 	objects map[string]string   // "table/path" → content
+	denied  map[string]bool     // "principal/table" that the store refuses
+	signs   bool                // instead of vending
 	tags    []string            // what If-None-Match came to the catalog
 }
 
@@ -50,6 +52,7 @@ func Start(t testing.TB) *Server {
 		tokens:  map[string]string{},
 		keys:    map[string]key{},
 		objects: map[string]string{},
+		denied:  map[string]bool{},
 	}
 	catalog, store := httptest.NewServer(http.HandlerFunc(s.catalog)), httptest.NewServer(http.HandlerFunc(s.store))
 	t.Cleanup(catalog.Close)
@@ -63,6 +66,21 @@ func (s *Server) Life(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.life = d
+}
+
+// Deny has the store refuse a principal what the catalog allows it.
+func (s *Server) Deny(who, table string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.denied[who+"/"+table] = true
+}
+
+// Sign has the catalog sign its clients' requests from now on, as Nessie does
+// unless told otherwise, and vend nothing.
+func (s *Server) Sign() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.signs = true
 }
 
 // Put stores an object of a table.
@@ -79,13 +97,6 @@ func (s *Server) Tags() []string {
 	tags := s.tags
 	s.tags = nil
 	return tags
-}
-
-// Owner returns whose access key this is; "" if it was never vended.
-func (s *Server) Owner(accessKeyID string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.keys[accessKeyID].of
 }
 
 // next returns a name that was not there before. The caller holds the lock.
@@ -109,7 +120,7 @@ func (s *Server) store(w http.ResponseWriter, r *http.Request) {
 		fault(w, http.StatusForbidden, "InvalidAccessKeyId")
 	case !time.Now().Before(k.ends):
 		fault(w, http.StatusBadRequest, "ExpiredToken")
-	case !slices.Contains(s.rights[k.of], table):
+	case !slices.Contains(s.rights[k.of], table), s.denied[k.of+"/"+table]:
 		fault(w, http.StatusForbidden, "AccessDenied")
 	case !stored:
 		fault(w, http.StatusNotFound, "NoSuchKey")

@@ -61,7 +61,17 @@ func (s *Server) load(w http.ResponseWriter, r *http.Request, who, table string)
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	config := s.vend(who, table)
+	config := map[string]string{}
+	switch {
+	case !s.signs:
+		config = s.vend(who, table)
+	case r.Header.Get("X-Iceberg-Access-Delegation") == "vended-credentials":
+		config["s3.remote-signing-enabled"] = "false" // and no keys
+	default:
+		config["s3.remote-signing-enabled"] = "true"
+		config["s3.signer.uri"] = "http://" + r.Host + "/"
+		config["s3.signer.endpoint"] = "v1/namespaces/r/tables/" + table + "/sign"
+	}
 	config["answered-to"] = who
 	answer(w, http.StatusOK, map[string]any{
 		"metadata-location": location(table) + "/metadata/1.json",
