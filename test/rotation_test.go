@@ -2,9 +2,9 @@ package e2e_test
 
 import (
 	"encoding/base64"
-	"fmt"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,9 +48,9 @@ func TestClusterKeyRotation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprint(got.Status)
+		return strconv.Itoa(got.Status)
 	}
-	ok, forbidden := fmt.Sprint(http.StatusOK), fmt.Sprint(http.StatusForbidden)
+	ok, forbidden := strconv.Itoa(http.StatusOK), strconv.Itoa(http.StatusForbidden)
 
 	for _, lines := range [][]string{{old, fresh}, {fresh, old}} {
 		rotate(lines...)

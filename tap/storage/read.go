@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -62,7 +63,7 @@ func identified(r *request, header []laketap.Field) []laketap.Field {
 		}
 	}
 	// A copy: the header of a record is everybody's.
-	return append(header[:len(header):len(header)], laketap.Field{Name: "x-amz-request-id", Value: r.id})
+	return append(slices.Clip(header), laketap.Field{Name: "x-amz-request-id", Value: r.id})
 }
 
 // authorizeHit says in the Get for whom it is: the table that the session was
