@@ -68,8 +68,7 @@ func (h *Handler) principalOf(catalog string, header http.Header) string {
 			return catalog + ":" + clip(client)
 		}
 	}
-	sum := sha256.Sum256([]byte(authorization))
-	return catalog + ":key-" + hex.EncodeToString(sum[:8])
+	return catalog + ":" + hashed(authorization)
 }
 
 // subjectOf returns "sub@iss" of a JWT, "sub" if it names no issuer, and ""
@@ -111,24 +110,13 @@ func clip(name string) string {
 	return name
 }
 
-// learnToken reads an exchange at the token endpoint: who asked (by form or
-// Basic authorization, or with a token that is known already) and what it got.
+// learnToken reads an exchange at the token endpoint: who asked and what it got.
 func (h *Handler) learnToken(catalog string, header http.Header, form, answer []byte) {
 	values, err := url.ParseQuery(string(form))
 	if err != nil {
 		return
 	}
-	client := values.Get("client_id")
-	if client == "" {
-		if user, _, ok := (&http.Request{Header: header}).BasicAuth(); ok {
-			client = user
-		}
-	}
-	for _, field := range []string{"subject_token", "refresh_token"} {
-		if token := values.Get(field); client == "" && token != "" {
-			client = h.clients.of(catalog + " " + token)
-		}
-	}
+	client := h.granteeOf(catalog, header, values)
 	var got struct {
 		AccessToken  string `json:"access_token"`
 		RefreshToken string `json:"refresh_token"`
@@ -140,4 +128,38 @@ func (h *Handler) learnToken(catalog string, header http.Header, form, answer []
 	if got.RefreshToken != "" {
 		h.clients.put(catalog+" "+got.RefreshToken, client)
 	}
+}
+
+// granteeOf names whom a token is for: whoever the token that is exchanged or
+// refreshed is of, since a service may exchange the tokens of its users, else
+// the client that asks, by form or Basic authorization. A token that says
+// nothing, from a client that says nothing, stays the principal it was.
+func (h *Handler) granteeOf(catalog string, header http.Header, form url.Values) string {
+	unknown := ""
+	for _, field := range []string{"subject_token", "refresh_token"} {
+		token := form.Get(field)
+		if token == "" {
+			continue
+		}
+		if who := subjectOf(token); who != "" {
+			return who
+		}
+		if client := h.clients.of(catalog + " " + token); client != "" {
+			return client
+		}
+		unknown = hashed("Bearer " + token)
+	}
+	if client := form.Get("client_id"); client != "" {
+		return client
+	}
+	if user, _, ok := (&http.Request{Header: header}).BasicAuth(); ok && user != "" {
+		return user
+	}
+	return unknown
+}
+
+// hashed names whoever shows credentials that say nothing.
+func hashed(authorization string) string {
+	sum := sha256.Sum256([]byte(authorization))
+	return "key-" + hex.EncodeToString(sum[:8])
 }

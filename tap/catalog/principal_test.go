@@ -108,6 +108,43 @@ func TestTokenEndpoint(t *testing.T) {
 	}
 }
 
+// N21, R11: a token that was got by another is of whom the other was of, also
+// where a service exchanges its users' tokens.
+func TestExchangedTokensKeepTheirPrincipal(t *testing.T) {
+	const exchange = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange"
+	ann := jwt(`{"sub":"ann"}`)
+	tests := []struct {
+		name, form string
+		headers    []string
+		want       string
+	}{
+		{"a user's JWT by a service", exchange + "&client_id=trino&subject_token=" + ann, nil, "prod:ann"},
+		{"a user's JWT by a service with Basic", exchange + "&subject_token=" + ann, []string{"Authorization: Basic ZGFnOnNlY3JldA=="}, "prod:ann"},
+		{"an opaque token by its client", exchange + "&client_id=etl&subject_token=opaque", nil, "prod:etl"},
+		{"an opaque token by nobody", exchange + "&subject_token=opaque", nil, "the token's"},
+		{"an opaque refresh token by nobody", "grant_type=refresh_token&refresh_token=opaque", nil, "the token's"},
+		{"nothing to go by", exchange, nil, "the new token's"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := setUp(t, reply(200, `{"access_token":"new"}`), nil)
+			who := func(n int, token string) string {
+				f.do("GET", "/v1/wh/namespaces", "", "Authorization: Bearer "+token)
+				return lastAccess(t, f.records, n).Principal
+			}
+			before, unseen := who(1, "opaque"), who(2, "new")
+			f.do("POST", "/v1/oauth/tokens", tt.form, tt.headers...)
+			want := map[string]string{"the token's": before, "the new token's": unseen}[tt.want]
+			if want == "" {
+				want = tt.want
+			}
+			if got := who(4, "new"); got != want || before == unseen {
+				t.Errorf("principal = %q, want %q", got, want)
+			}
+		})
+	}
+}
+
 // Catalogs whose clients sign for the upstream's host are explained by name.
 func TestSignedClients(t *testing.T) {
 	signed := func(service string) string {
