@@ -26,7 +26,7 @@ import (
 func TestCLIFlow(t *testing.T) {
 	want := cliFlow(t, startStore(t).endpoint)
 	for _, mode := range []string{"observe", "accelerate"} {
-		got := cliFlow(t, startTap(t, startStore(t), mode))
+		got := cliFlow(t, startTap(t, startStore(t), mode).Storage)
 		if diff := gocmp.Diff(want, got); diff != "" {
 			t.Errorf("mode %s: the AWS CLI sees otherwise (-direct +through Laketap):\n%s", mode, diff)
 		}

@@ -29,7 +29,7 @@ import (
 func TestGoFlow(t *testing.T) {
 	want := goFlow(t, startStore(t).endpoint)
 	for _, mode := range []string{"observe", "accelerate"} {
-		got := goFlow(t, startTap(t, startStore(t), mode))
+		got := goFlow(t, startTap(t, startStore(t), mode).Storage)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("mode %s: aws-sdk-go-v2 sees otherwise (-direct +through Laketap):\n%s", mode, diff)
 		}

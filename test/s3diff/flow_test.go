@@ -17,7 +17,7 @@ import (
 func TestBoto3Flow(t *testing.T) {
 	want := flow(t, startStore(t).endpoint)
 	for _, mode := range []string{"observe", "accelerate"} {
-		got := flow(t, startTap(t, startStore(t), mode))
+		got := flow(t, startTap(t, startStore(t), mode).Storage)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("mode %s: boto3 sees otherwise (-direct +through Laketap):\n%s", mode, diff)
 		}

@@ -55,7 +55,7 @@ func startStore(t *testing.T) store {
 }
 
 // startTap starts Laketap in front of a store, for one key that may do all.
-func startTap(t *testing.T, s store, mode string) (endpoint string) {
+func startTap(t *testing.T, s store, mode string) *laketap.Server {
 	t.Helper()
 	file := laketap.Secret(t, secret)
 	nowhere := &lake.Lake{}
@@ -65,5 +65,5 @@ func startTap(t *testing.T, s store, mode string) (endpoint string) {
 	c.Storage.Anonymous = true
 	c.Storage.Origins = []laketap.Origin{{Name: "store", Endpoint: s.endpoint, Region: "us-east-1", PathStyle: true, AccessKeyID: keyID, SecretFile: file}}
 	c.Keys = []laketap.Key{{ID: keyID, SecretFile: file, Principal: "suite", Scope: "all", Write: true}}
-	return laketap.Start(t, c).Storage
+	return laketap.Start(t, c)
 }

@@ -30,7 +30,7 @@ func TestVerdicts(t *testing.T) {
 
 func compare(t *testing.T, mode string) {
 	bare, behind := startStore(t), startStore(t)
-	through := startTap(t, behind, mode)
+	through := startTap(t, behind, mode).Storage
 	suite := &s3diff.Suite{Dir: filepath.Dir(bare.program), ID: keyID, Secret: secret}
 	excepted, err := s3diff.Exceptions("exceptions.txt")
 	if err != nil {
@@ -98,7 +98,7 @@ func repeats(t *testing.T, suite *s3diff.Suite, mode, name string) bool {
 	t.Helper()
 	for range 3 {
 		bare, behind := startStore(t), startStore(t)
-		a, b := both(t, suite, bare.endpoint, startTap(t, behind, mode), name)
+		a, b := both(t, suite, bare.endpoint, startTap(t, behind, mode).Storage, name)
 		if a[name] == b[name] {
 			return false
 		}
