@@ -116,10 +116,16 @@ func goFlow(t *testing.T, endpoint string) []string {
 	f := &teller{t: t, s3: s3.New(s3.Options{
 		BaseEndpoint: &endpoint, Region: "us-east-1", UsePathStyle: true, RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider(keyID, secret, ""),
+		// What a loaded configuration has by default.
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	})}
 	bucket := aws.String("flow")
 	tell(f, "bucket", f.s3.CreateBucket, &s3.CreateBucketInput{Bucket: bucket})
 	f.objects(bucket)
+	if !strings.Contains(f.lines[1], "ChecksumCRC32=") {
+		t.Errorf("%q, want the checksum that the SDK sends by default", f.lines[1])
+	}
 	f.conditions(bucket)
 	f.transfers(bucket)
 	f.presigned(bucket)
