@@ -1,7 +1,7 @@
 // Package admin owns the API that people, scripts and the console use: JSON
 // about engines, tables and accesses, metrics and health. Every answer is read
-// from what the steps hand it; it refuses to decide or to change anything, and
-// no secret passes through it. openapi.yaml beside this file describes it.
+// from what the steps hand it. Of all that it could change it changes the deny
+// list alone; it refuses to decide anything, and no secret passes through it. openapi.yaml beside this file describes it.
 package admin
 
 import (
@@ -48,6 +48,7 @@ type Deps struct {
 	// Warnings are what a person should see to although engines are served; nil:
 	// none ever.
 	Warnings func() []Reason
+	Denials  Denials             // nil: nobody can be denied
 	Gatherer prometheus.Gatherer // nil: no metrics
 	// Hosts are names that the API may be called by, besides localhost and IP
 	// addresses. Any other is refused: a web page can make a browser resolve a
@@ -68,7 +69,7 @@ type handler struct {
 	followers chan struct{} // holds one for every request that waits
 }
 
-// A route is a path with who serves it. All are read with GET or HEAD.
+// A route is a path with who serves it, for GET and HEAD.
 type route struct {
 	path  string
 	serve http.HandlerFunc
@@ -81,6 +82,9 @@ func New(d Deps) http.Handler {
 	}
 	if d.Warnings == nil {
 		d.Warnings = func() []Reason { return nil }
+	}
+	if d.Denials == nil {
+		d.Denials = none{}
 	}
 	if d.Gatherer == nil {
 		d.Gatherer = prometheus.NewRegistry()
@@ -95,8 +99,12 @@ func New(d Deps) http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range h.routes() {
 		mux.HandleFunc("GET "+r.path, r.serve) // and HEAD, says net/http
+		if r.path == denialsPath {
+			mux.HandleFunc("POST "+r.path, change(h.deny))
+			mux.HandleFunc("DELETE "+r.path, change(h.allow))
+		}
 		// Without this, what catches the rest would call the path unknown.
-		mux.HandleFunc(r.path, readOnly)
+		mux.HandleFunc(r.path, noSuchMethod)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "no such path; see /api/v1/openapi.yaml")
@@ -104,11 +112,20 @@ func New(d Deps) http.Handler {
 	return h.guard(mux)
 }
 
-// readOnly refuses every method but those that read (RFC 9110 §15.5.6).
-func readOnly(w http.ResponseWriter, _ *http.Request) {
+// noSuchMethod refuses every method but those that a path has (RFC 9110
+// §15.5.6).
+func noSuchMethod(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == denialsPath {
+		w.Header().Set("Allow", "GET, HEAD, POST, DELETE")
+		refuse(w, http.StatusMethodNotAllowed, "use GET, HEAD, POST or DELETE")
+		return
+	}
 	w.Header().Set("Allow", "GET, HEAD")
-	refuse(w, http.StatusMethodNotAllowed, "the API only reads: use GET or HEAD")
+	refuse(w, http.StatusMethodNotAllowed, "this path only reads: use GET or HEAD")
 }
+
+// denialsPath is the one path by which something can be changed.
+const denialsPath = "/api/v1/denials"
 
 // routes lists what there is; a test holds openapi.yaml to it.
 func (h *handler) routes() []route {
@@ -118,6 +135,7 @@ func (h *handler) routes() []route {
 		{"/api/v1/accesses", h.accesses},
 		{"/api/v1/engines", h.engines},
 		{"/api/v1/tables", h.tables},
+		{denialsPath, h.listDenials},
 		{"/api/v1/openapi.yaml", h.openAPI},
 		{"/metrics", metrics.ServeHTTP},
 		{"/healthz", h.healthz},
@@ -132,10 +150,14 @@ func (h *handler) guard(next http.Handler) http.Handler {
 		header.Set("Cache-Control", "no-store")
 		header.Set("X-Content-Type-Options", "nosniff")
 		if r.ContentLength != 0 {
-			// Nothing here has a body, and net/http would wait for ever for one
-			// that never comes. Not every ResponseWriter has deadlines.
+			// net/http would wait for ever for a body that never comes, and only a
+			// denial has one. Not every ResponseWriter has deadlines.
+			until := time.Unix(1, 0)
+			if r.Method == http.MethodPost && r.URL.Path == denialsPath {
+				until = time.Now().Add(bodyTimeout)
+			}
 			header.Set("Connection", "close")
-			_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
+			_ = http.NewResponseController(w).SetReadDeadline(until)
 		}
 		if !h.knows(r.Host) {
 			refuse(w, http.StatusForbidden, "the admin API is not known by this host name; add it to admin.hosts, or use localhost or an IP address")

@@ -76,6 +76,9 @@ func (f denyFile) write(name string) error {
 	if err != nil {
 		return fmt.Errorf("write deny list: %w", err)
 	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return fmt.Errorf("write deny list: %w", err)
+	}
 	tmp, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".tmp-*") // mode 0600
 	if err != nil {
 		return fmt.Errorf("write deny list: %w", err)

@@ -150,7 +150,10 @@ func (d *DenyList) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			d.turn.Lock()
 			defer d.turn.Unlock()
-			return d.hangUp()
+			if err := d.hangUp(); err != nil {
+				d.opts.Log.Warn("memory was not closed in good order", "err", err)
+			}
+			return nil
 		case <-tick.C:
 		}
 	}
@@ -191,13 +194,7 @@ func (d *DenyList) exchange(ctx context.Context) error {
 		d.store = store
 	}
 	for _, c := range d.known().Pending {
-		err := error(nil)
-		if c.Lift {
-			err = d.store.Allow(ctx, c.Denial.Kind, c.Denial.Subject)
-		} else {
-			err = d.store.Deny(ctx, c.Denial)
-		}
-		if err != nil {
+		if err := d.write(ctx, c); err != nil {
 			return err
 		}
 		// One by one: a change that is written is not written again over a later
@@ -215,6 +212,14 @@ func (d *DenyList) exchange(ctx context.Context) error {
 	d.shared = all
 	d.publish()
 	return nil
+}
+
+// write makes a change in the memory; the caller has the turn.
+func (d *DenyList) write(ctx context.Context, c denialChange) error {
+	if c.Lift {
+		return d.store.Allow(ctx, c.Denial.Kind, c.Denial.Subject)
+	}
+	return d.store.Deny(ctx, c.Denial)
 }
 
 // hangUp gives the connection up; the caller has the turn.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -65,9 +66,40 @@ func (f *adminFlags) open(ctx context.Context, path string, query url.Values, ac
 	if err != nil {
 		return nil, fmt.Errorf("--admin: %q is not an address such as %s", f.Admin, defaultAdmin)
 	}
-	// No timeout here: a stream that is followed has no end. Whoever wants one
-	// brings it along in ctx.
 	req.Header.Set("Accept", accept)
+	return f.send(req)
+}
+
+// tell sends a change to a path of the admin API and reads what holds then
+// into v. A nil body is none; else it is JSON.
+func (f *adminFlags) tell(ctx context.Context, method, path string, query url.Values, body []byte, v any) error {
+	target := f.base() + path
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("--admin: %q is not an address such as %s", f.Admin, defaultAdmin)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := f.send(req)
+	if err != nil {
+		return err
+	}
+	defer answer.Close()
+	if err := json.NewDecoder(io.LimitReader(answer, maxAnswer)).Decode(v); err != nil {
+		return fmt.Errorf("read answer of %s (is that a Laketap server?): %w", f.base(), err)
+	}
+	return nil
+}
+
+// send sends a request and returns the body of its 200.
+func (f *adminFlags) send(req *http.Request) (io.ReadCloser, error) {
+	target := req.URL.String()
+	// No timeout here: a stream that is followed has no end. Whoever wants one
+	// brings it along in the request's context.
 	roots, err := certs.Roots(f.CA)
 	if err != nil {
 		return nil, fmt.Errorf("--ca: %w", err)

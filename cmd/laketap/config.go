@@ -21,6 +21,7 @@ type Config struct {
 	Audit    AuditConfig      `yaml:"audit"`
 	Keys     []KeyConfig      `yaml:"keys"`
 	Cluster  ClusterConfig    `yaml:"cluster"`
+	Memory   MemoryConfig     `yaml:"memory"`
 	Mode     string           `yaml:"mode"`
 	Data     string           `yaml:"data"`  // directory; what is made there survives restarts
 	Drain    time.Duration    `yaml:"drain"` // how long requests may go on after the signal

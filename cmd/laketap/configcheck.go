@@ -46,6 +46,9 @@ func (c *Config) Check() error {
 	if c.Audit.Required && c.Audit.File == "" {
 		k.add("audit.file", "is empty; with audit.required, name the file to write")
 	}
+	if err := c.memory().Check(); err != nil {
+		k.add("memory.url", "%v", err)
+	}
 	k.oneOf("mode", c.Mode, "observe", "advise", "accelerate", "maintain")
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, "text", "json")

@@ -21,6 +21,8 @@ type grammar struct {
 	Demo     DemoCmd     `cmd:"" help:"Run Laketap in front of a local lake, for trying it out."`
 	Status   StatusCmd   `cmd:"" help:"Show what runs, what it stands in front of, and which engines and tables it saw."`
 	Accesses AccessesCmd `cmd:"" help:"Show what engines read and wrote, request by request."`
+	Deny     DenyCmd     `cmd:"" help:"Shut out a principal, a table or a key from its next request on, or list what is."`
+	Allow    AllowCmd    `cmd:"" help:"Lift what laketap deny shut out."`
 	Connect  ConnectCmd  `cmd:"" help:"Print the exact lines that connect an engine to this server."`
 	Doctor   DoctorCmd   `cmd:"" help:"Check configuration, catalogs, stores, addresses, clock and disk, each with its fix."`
 	Version  VersionCmd  `cmd:"" help:"Print the version."`

@@ -50,6 +50,7 @@ func settings() []sourced {
 		{"audit.required", "true", "false", "", "true", "false", "", func(c *Config) any { return c.Audit.Required }},
 		{"keys", "[{id: f}]", "[{id: e}]", "", "f", "e", "", func(c *Config) any { return c.Keys[0].ID }},
 		{"cluster.key_file", "f", "e", "", "f", "e", "", func(c *Config) any { return c.Cluster.KeyFile }},
+		{"memory.url", "f", "e", "", "f", "e", "", func(c *Config) any { return c.Memory.URL }},
 		{"mode", "f", "e", "--mode=g", "f", "e", "g", func(c *Config) any { return c.Mode }},
 		{"data", "f", "e", "--data=g", "f", "e", "g", func(c *Config) any { return c.Data }},
 		{"drain", "1m", "2m", "", time.Minute.String(), (2 * time.Minute).String(), "", func(c *Config) any { return c.Drain }},

@@ -22,6 +22,7 @@ import (
 	"github.com/laketap/laketap/internal/certs"
 	"github.com/laketap/laketap/lake/s3"
 	"github.com/laketap/laketap/observe"
+	"github.com/laketap/laketap/remember"
 	"github.com/laketap/laketap/reuse/block"
 	"github.com/laketap/laketap/tap"
 	"github.com/laketap/laketap/tap/catalog"
@@ -42,6 +43,7 @@ type node struct {
 	lake     *lake // nil: the catalogs and stores are other people's
 	registry *prometheus.Registry
 	observer *observe.Observer
+	denials  *remember.DenyList
 	trail    *audit.Trail // nil: no record is kept
 	origins  []tap.Origin
 	stores   s3.Stores
@@ -73,6 +75,7 @@ func serve(ctx context.Context, cfg *Config, opts serveOptions) error {
 	for _, step := range []func(context.Context) error{
 		n.openPorts,    // first: a port in use must refuse before anything is made
 		n.openKeys,     // what sessions are sealed with
+		n.openMemory,   // who is denied
 		n.startLake,    // the catalog and the store, if they are ours
 		n.refuseLoops,  // what is behind us must not be us
 		n.startObserve, // who is told of every access
@@ -180,7 +183,7 @@ func (n *node) openTaps(context.Context) error {
 	// and the storage tap tells by that whose file is read.
 	tables := tap.NewTables(0)
 	n.catalog, err = catalog.New(catalog.Options{
-		Upstreams: upstreams, Origins: n.origins, Keys: n.keys, Tables: tables, Recorder: n.recorder,
+		Upstreams: upstreams, Origins: n.origins, Keys: n.keys, Tables: tables, Recorder: n.recorder, Deny: n.denials,
 		Authority: catalog.Authority{Mode: n.cfg.Storage.Authority, Roots: n.cfg.Storage.Roots, Write: n.cfg.Storage.Write},
 		Advertise: n.cfg.Storage.Advertise, StoragePort: port, StorageTLS: n.cfg.TLS.on("storage"), Region: n.cfg.Storage.Region,
 		Log: n.log.With("tap", "catalog"), Registerer: n.registry,
@@ -192,7 +195,7 @@ func (n *node) openTaps(context.Context) error {
 		return err
 	}
 	n.storage, err = storage.New(storage.Options{
-		Origins: n.origins, Send: n.stores, Keys: n.keys, Static: static, Tables: tables, Recorder: n.audited(), Audit: n.auditor(),
+		Origins: n.origins, Send: n.stores, Keys: n.keys, Static: static, Tables: tables, Recorder: n.audited(), Audit: n.auditor(), Deny: n.denials,
 		Blocks: n.cache(), Anonymous: n.cfg.Storage.Anonymous, ProofByObject: n.cfg.Cache.Proof == "object",
 		Region: n.cfg.Storage.Region, Domain: n.cfg.Storage.Domain, TLS: n.tls("storage", "http/1.1"),
 		Log: n.log.With("tap", "storage"), Registerer: n.registry,
@@ -201,10 +204,10 @@ func (n *node) openTaps(context.Context) error {
 }
 
 // openAdmin makes the admin API, which is given functions and no parts of the
-// server: it can look and cannot touch.
+// server: it can look and, but for the deny list, cannot touch.
 func (n *node) openAdmin(context.Context) error {
 	n.admin = admin.New(admin.Deps{
-		Observer: n.observer, Status: n.status, Probes: n.probes(), Draining: n.draining.Load, Warnings: n.warnings,
+		Observer: n.observer, Status: n.status, Probes: n.probes(), Draining: n.draining.Load, Warnings: n.warnings, Denials: n.denials,
 		Gatherer: n.registry, Hosts: n.cfg.Admin.Hosts, Log: n.log.With("step", "admin"),
 	})
 	return nil
@@ -226,6 +229,7 @@ func (n *node) run(ctx context.Context) error {
 		g.Go(func() error { return n.live.Run(late) })
 	}
 	g.Go(func() error { n.reload(ctx); return nil })
+	g.Go(func() error { return n.denials.Run(late) })
 	if n.lake != nil {
 		g.Go(func() error { return n.lake.wait(ctx) })
 	}

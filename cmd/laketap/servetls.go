@@ -73,6 +73,9 @@ func (n *node) warnings() []admin.Reason {
 	if r, ok := n.auditReason(); ok {
 		all = append(all, r)
 	}
+	if r, ok := n.memoryReason(); ok {
+		all = append(all, r)
+	}
 	if c := n.held(); c != nil && c.Problem != "" {
 		all = append(all, admin.Reason{Kind: "cache", Reason: "nothing is kept in " + c.Dir + ": " + c.Problem})
 	}

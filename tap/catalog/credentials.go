@@ -47,6 +47,10 @@ func (x *exchange) credentials(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
+	if x.deniedLater(x.h.tableID(x.up, x.route, l)) {
+		x.deny(resp)
+		return resp, nil
+	}
 	edited, why := x.editCredentials(top, l, vended)
 	x.count(why)
 	if why == "" {

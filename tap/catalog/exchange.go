@@ -125,6 +125,10 @@ func (x *exchange) serve() {
 		})
 		return
 	}
+	if x.denied() {
+		x.refuse(refusalDenied())
+		return
+	}
 	r := x.in
 	if mutates(r.Method) {
 		// A mutation that was sent is left to finish when its client leaves,

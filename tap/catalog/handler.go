@@ -28,6 +28,7 @@ type Options struct {
 	Keys      *tap.Keyring
 	Tables    *tap.Tables
 	Recorder  laketap.Recorder // nil: nobody is told
+	Deny      Denier           // nil: nobody is denied
 
 	// Advertise is the address at which engines reach the storage tap. "" is
 	// the host of the catalog request with StoragePort, over https if

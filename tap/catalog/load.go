@@ -57,6 +57,9 @@ func (x *exchange) load(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if why == denied {
+		return resp, nil
+	}
 	x.notePass(why != "")
 	if why != "" && added {
 		// With our header the upstream may have left out what the client
@@ -169,6 +172,10 @@ func (x *exchange) editTable(resp *http.Response, req *http.Request, ask func(*h
 		if l, ok = readLoaded(body); !ok {
 			why = notATable
 		}
+	}
+	if why == "" && x.deniedLater(x.h.tableID(x.up, x.route, l)) {
+		x.deny(resp)
+		return denied, nil
 	}
 	var g grant
 	if why == "" {

@@ -213,5 +213,8 @@ func (s *Server) readDelete(r *request, body io.Reader) (doc []byte, err error) 
 		}
 		r.deletes = append(r.deletes, name)
 	}
+	if err := s.refuseDeniedObjects(r.deletes...); err != nil {
+		return nil, err
+	}
 	return doc, nil
 }

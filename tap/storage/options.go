@@ -71,6 +71,7 @@ type Options struct {
 	ProofByObject bool
 	Recorder      laketap.Recorder // nil: nobody is told
 	Audit         Auditor          // nil: every request that may be served is
+	Deny          Denier           // nil: nobody is denied
 
 	Region string // that clients sign for, beside those of the origins; "" is us-east-1
 	Domain string // "s3.example.com" also takes bucket.s3.example.com; "" is path style only

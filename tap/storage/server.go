@@ -262,7 +262,10 @@ func (s *Server) admit(r *request, target string) error {
 	// grammar is narrower than S3's, left to the origin.
 	r.rng, _ = parseRange(r.header("Range"))
 	if s.opts.Anonymous && sigv4.Anonymous(&r.sig) {
-		return s.admitAnonymous(r)
+		if err := s.admitAnonymous(r); err != nil {
+			return err
+		}
+		return s.refuseDenied(r)
 	}
 	auth, err := sigv4.Parse(&r.sig)
 	if err != nil {
@@ -276,7 +279,10 @@ func (s *Server) admit(r *request, target string) error {
 		return err
 	}
 	r.auth, r.who = auth, who
-	return s.authorize(r)
+	if err := s.authorize(r); err != nil {
+		return err
+	}
+	return s.refuseDenied(r)
 }
 
 // attachBody connects the request with its body, which fasthttp has only
