@@ -151,7 +151,7 @@ func (d *DenyList) Run(ctx context.Context) error {
 			d.turn.Lock()
 			defer d.turn.Unlock()
 			if err := d.hangUp(); err != nil {
-				d.opts.Log.Warn("memory was not closed in good order", "err", err)
+				d.opts.Log.WarnContext(ctx, "memory was not closed in good order", "err", err)
 			}
 			return nil
 		case <-tick.C:

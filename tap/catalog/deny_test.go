@@ -66,7 +66,7 @@ func TestDenyListVendsNoKeys(t *testing.T) {
 					Code int
 				}
 			}
-			unmarshal(t, []byte(got.body), &e)
+			unmarshal(t, got.body, &e)
 			if got.status != 403 || e.Error.Type != "ForbiddenException" || e.Error.Code != 403 {
 				t.Errorf("got %d %s", got.status, got.body)
 			}

@@ -79,7 +79,7 @@ func (s *Server) tableOf(r *request, access *laketap.Access) {
 	}
 	name := access.Object
 	if r.op.kind == kindList {
-		name.Key = r.param("prefix")
+		name.Key = r.prefix()
 	}
 	if s.opts.Tables != nil {
 		if table, ok := s.opts.Tables.At(name); ok {

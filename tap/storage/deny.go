@@ -36,7 +36,7 @@ func (s *Server) refuseDenied(r *request) error {
 	}
 	name := r.name()
 	if r.op.kind == kindList {
-		name.Key = r.param("prefix")
+		name.Key = r.prefix()
 	}
 	return s.refuseDeniedObjects(name, r.source)
 }

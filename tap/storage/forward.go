@@ -97,7 +97,7 @@ func (r *request) subject() laketap.ObjectName {
 	name := r.name()
 	switch {
 	case r.op.kind == kindList:
-		name.Key = r.param("prefix")
+		name.Key = r.prefix()
 	case r.op.kind == kindDeleteObjects && len(r.deletes) > 0:
 		return r.deletes[0]
 	}

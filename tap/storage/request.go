@@ -81,10 +81,10 @@ func (r *request) times(name string) int {
 	return n
 }
 
-// param returns the first value of a query parameter.
-func (r *request) param(name string) string {
+// prefix returns what a listing asks for: the first value of that name.
+func (r *request) prefix() string {
 	for _, p := range r.params {
-		if p.name == name {
+		if p.name == "prefix" {
 			return p.value
 		}
 	}

@@ -149,7 +149,7 @@ func (s *Server) covers(r *request) bool {
 	case kindRead, kindWrite:
 		return r.who.covers(r.name(), s.opts.Tables)
 	case kindList:
-		return r.who.coversPrefix(r.origin, r.bucket, r.param("prefix"), s.opts.Tables)
+		return r.who.coversPrefix(r.origin, r.bucket, r.prefix(), s.opts.Tables)
 	case kindBucket, kindDeleteObjects:
 		return r.who.touches(r.origin, r.bucket)
 	}
