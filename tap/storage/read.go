@@ -87,6 +87,11 @@ func (s *Server) fetch(ex *exchange, r *request, get laketap.Get) (*laketap.Repl
 	// An object is its stored bytes: no store may pack them for one client
 	// and have them handed to another.
 	header.Del("Accept-Encoding")
+	if s.opts.Blocks != nil {
+		// Nor append an MD5 to them, as S3 does for SDKs for Java that ask so;
+		// they take a store that does not for one that cannot.
+		header.Del("X-Amz-Te")
+	}
 	set(header, "Range", formatRange(get.Range))
 	set(header, "If-Match", get.Cond.IfMatch)
 	set(header, "If-None-Match", get.Cond.IfNoneMatch)
@@ -123,10 +128,13 @@ func set(h http.Header, name, value string) {
 
 // neutral headers do not change what a plain read answers. Every other header
 // makes the read one for the origin alone.
-const neutral = " accept accept-charset accept-encoding accept-language amz-sdk-invocation-id amz-sdk-request amz-sdk-retry authorization cache-control" +
+const neutral = " accept accept-charset accept-encoding accept-language amz-sdk-invocation-id clickhouse-request amz-sdk-request amz-sdk-retry authorization cache-control" +
 	" connection content-length content-type date dnt expect from keep-alive origin pragma priority referer te traceparent tracestate user-agent" +
-	" x-amz-content-sha256 x-amz-date x-amz-security-token x-amz-user-agent x-amzn-trace-id x-amz-checksum-mode x-amz-checksum-crc32" +
+	" x-amz-content-sha256 x-amz-date x-amz-security-token x-amz-user-agent x-amzn-trace-id x-amz-te x-amz-api-version x-amz-checksum-mode x-amz-checksum-crc32" +
 	" if-match if-none-match range forwarded via x-real-ip x-forwarded-for x-forwarded-host x-forwarded-port x-forwarded-proto "
+
+// apiVersion is the only one that S3 ever had; the AWS SDK for C++ names it.
+const apiVersion = "2006-03-01"
 
 // plainGet turns a read into a Get if that says all there is to say about it.
 // Checksum mode asks for the whole object's checksum; with a part, which has
@@ -146,6 +154,8 @@ func plainGet(r *request) (laketap.Get, bool) {
 		case !listed(neutral, lower), listed(" range if-match if-none-match ", lower) && r.times(f.Name) > 1,
 			lower == "range" && !r.rng.Set,
 			lower == "x-amz-checksum-mode" && (r.times(f.Name) > 1 || !strings.EqualFold(f.Value, "ENABLED")):
+			return laketap.Get{}, false
+		case lower == "x-amz-api-version" && f.Value != apiVersion:
 			return laketap.Get{}, false
 		case lower == "x-amz-checksum-mode":
 			get.Checksums = true
