@@ -151,6 +151,8 @@ func Start(t testing.TB, c Config) *Server {
 		file:    Write(t, c),
 	}
 	s.Restart(t)
+	// While it still runs: what starts last is cleaned up first.
+	t.Cleanup(func() { s.searchSecrets(t, c) })
 	return s
 }
 
