@@ -73,7 +73,7 @@ func TestWhoIsNotProvenIsAskedFor(t *testing.T) {
 func TestManyClientsOneRequest(t *testing.T) {
 	s := newOrigin()
 	c := open(t, block.Options{Contract: everything{s}})
-	data := s.put("k", bytesOf(1, 20<<20))
+	data := s.put("k", bytesOf(1, 2<<20))
 	s.hold = make(chan struct{})
 	var wg sync.WaitGroup
 	for i := range 64 {
