@@ -65,7 +65,10 @@ func plan(t *avro.Type, fields []known, want Want) ([]step, error) {
 		}
 		s := step{part: k.part}
 		if s.typ, s.null = f.Type.Optional(); s.typ.Kind == avro.Null {
-			steps = append(steps, step{null: -1, typ: f.Type}) // never there
+			if k.required {
+				return nil, malformed("the field %s is never there", k.name)
+			}
+			steps = append(steps, step{null: -1, typ: f.Type})
 			continue
 		}
 		var err error
