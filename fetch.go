@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strconv"
 )
 
 // A Get asks for an object or a part of it. Head asks for everything but the
@@ -29,6 +30,19 @@ type Range struct {
 	From, To int64 // inclusive; To < 0: to the end
 	Suffix   int64 // the last Suffix bytes, if > 0; From and To are then unused
 	Set      bool
+}
+
+// String spells the range as a Range header does; "" is the whole object.
+func (r Range) String() string {
+	switch {
+	case !r.Set:
+		return ""
+	case r.Suffix > 0:
+		return "bytes=-" + strconv.FormatInt(r.Suffix, 10)
+	case r.To < 0:
+		return "bytes=" + strconv.FormatInt(r.From, 10) + "-"
+	}
+	return "bytes=" + strconv.FormatInt(r.From, 10) + "-" + strconv.FormatInt(r.To, 10)
 }
 
 // Cond holds a request's validators as sent; the zero value has none.

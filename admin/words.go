@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -114,7 +113,7 @@ func accessOf(a *laketap.NumberedAccess) Access {
 		Seq: a.Seq, At: a.At.UTC(), Seconds: seconds(a.Latency), RequestID: a.RequestID,
 		Tap: string(a.Tap), Op: a.Op, Engine: engineName(a.Engine), EngineVersion: a.Engine.Version,
 		Principal: a.Principal, Session: a.Session, Catalog: a.Catalog, Table: a.TableName,
-		Range: rangeOf(a.Range), Status: a.Status, BytesIn: a.BytesIn, BytesOut: a.BytesOut,
+		Range: a.Range.String(), Status: a.Status, BytesIn: a.BytesIn, BytesOut: a.BytesOut,
 		Served: a.Served.String(), Error: a.Err,
 	}
 	if a.Table.UUID != "" {
@@ -126,19 +125,6 @@ func accessOf(a *laketap.NumberedAccess) Access {
 		told.Object = &object
 	}
 	return told
-}
-
-// rangeOf spells a range as a Range header would.
-func rangeOf(r laketap.Range) string {
-	switch {
-	case !r.Set:
-		return ""
-	case r.Suffix > 0:
-		return fmt.Sprintf("bytes=-%d", r.Suffix)
-	case r.To < 0:
-		return fmt.Sprintf("bytes=%d-", r.From)
-	}
-	return fmt.Sprintf("bytes=%d-%d", r.From, r.To)
 }
 
 func engineName(e laketap.Engine) string { return laketap.Engine{Name: e.Name}.String() }

@@ -3,7 +3,6 @@ package audit
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -57,7 +56,7 @@ type outcome struct {
 // encode appends the line of an access.
 func encode(to []byte, event string, a *laketap.Access) []byte {
 	l := line{
-		At: a.At.UTC(), Event: event, RequestID: a.RequestID, Op: a.Op, place: placeOf(a.Object), Range: rangeText(a.Range),
+		At: a.At.UTC(), Event: event, RequestID: a.RequestID, Op: a.Op, place: placeOf(a.Object), Range: a.Range.String(),
 		Principal: a.Principal, Session: a.Session, Engine: a.Engine.Name, Version: a.Engine.Version,
 		Catalog: a.Catalog, Table: a.TableName, TableUUID: a.Table.UUID,
 	}
@@ -95,17 +94,4 @@ func placeOf(name laketap.ObjectName) place {
 		p.Key, p.KeyBytes = "", []byte(name.Key)
 	}
 	return p
-}
-
-// rangeText spells a range as a Range header does; "" is the whole object.
-func rangeText(r laketap.Range) string {
-	switch {
-	case !r.Set:
-		return ""
-	case r.Suffix > 0:
-		return "bytes=-" + strconv.FormatInt(r.Suffix, 10)
-	case r.To < 0:
-		return "bytes=" + strconv.FormatInt(r.From, 10) + "-"
-	}
-	return "bytes=" + strconv.FormatInt(r.From, 10) + "-" + strconv.FormatInt(r.To, 10)
 }

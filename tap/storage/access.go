@@ -77,10 +77,7 @@ func (s *Server) tableOf(r *request, access *laketap.Access) {
 	if r.who == nil {
 		return // not believed: its path is only a claim
 	}
-	name := access.Object
-	if r.op.kind == kindList {
-		name.Key = r.prefix()
-	}
+	name := r.place()
 	if s.opts.Tables != nil {
 		if table, ok := s.opts.Tables.At(name); ok {
 			access.Catalog, access.Table, access.TableName = table.ID.Catalog, table.ID, table.Name

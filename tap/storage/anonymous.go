@@ -3,7 +3,6 @@ package storage
 import (
 	"errors"
 	"io"
-	"net/http"
 	"strings"
 
 	"github.com/laketap/laketap"
@@ -43,7 +42,7 @@ func (s *Server) passAnonymous(r *request) *answer {
 		return refusal
 	}
 	ex := s.newExchange(s.base)
-	req := newOutgoing(ex.ctx, r, anonymousHeaders(r))
+	req := newOutgoing(ex.ctx, r, endToEndHeaders(r, connectionOnly))
 	body := &rawUpload{src: r.body, watch: ex.watch}
 	if r.length != lengthNone && r.length != 0 {
 		req.Body, req.ContentLength = body, r.length
@@ -53,7 +52,7 @@ func (s *Server) passAnonymous(r *request) *answer {
 		names = []laketap.ObjectName{r.name()}
 	}
 	s.forget(names)
-	resp, err := s.sendUnsigned(ex, r, req) //nolint:bodyclose // whoever gets the answer closes it
+	resp, err := s.deliver(ex, r, req, sigv4.Credentials{}, sigv4.Payload{}, nil) //nolint:bodyclose // whoever gets the answer closes it
 	r.body.detach()
 	if err != nil {
 		s.forget(names)
@@ -65,39 +64,6 @@ func (s *Server) passAnonymous(r *request) *answer {
 	a := s.answerOf(r, resp)
 	a.after = func() { s.forget(names) }
 	return a
-}
-
-// sendUnsigned sends a request with nobody's rights.
-func (s *Server) sendUnsigned(ex *exchange, r *request, req *http.Request) (*http.Response, error) {
-	resp, err := s.opts.Send.Send(ex.ctx, r.origin, req, sigv4.Credentials{}, sigv4.Payload{}, nil)
-	if err != nil {
-		ex.end()
-		return nil, err
-	}
-	ex.watch.touch()
-	resp.Body = &originBody{resp.Body, ex}
-	return finalReply(resp)
-}
-
-// anonymousHeaders are all that concern more than one connection: also those
-// that signing would write anew.
-func anonymousHeaders(r *request) http.Header {
-	out := make(http.Header, len(r.sig.Header))
-	named := connectionNamed(r.headers("Connection"))
-	for _, f := range r.sig.Header {
-		lower := strings.ToLower(f.Name)
-		if listed(hopByHop, lower) || listed(private, lower) || listed(named, lower) ||
-			listed(" host content-length expect ", lower) ||
-			strings.HasPrefix(lower, "x-forwarded-") || strings.HasPrefix(lower, "x-laketap-") {
-			continue
-		}
-		out.Add(f.Name, f.Value)
-	}
-	// A store's log should name the client, or nobody, but not us.
-	if _, ok := out["User-Agent"]; !ok {
-		out["User-Agent"] = []string{""} // else Go would name itself
-	}
-	return out
 }
 
 // A rawUpload is a body that is sent on as it is. One that is short breaks the

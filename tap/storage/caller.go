@@ -83,18 +83,20 @@ func (c *caller) coversPrefix(origin, bucket, prefix string, tables *tap.Tables)
 	return false
 }
 
+// scope returns the locations that the caller is let into by name.
+func (c *caller) scope() []tap.Location {
+	if c.session != nil {
+		return c.session.Scope
+	}
+	return c.static.Prefixes
+}
+
 // touches reports whether some of a bucket lies in the scope.
 func (c *caller) touches(origin, bucket string) bool {
-	var scope []tap.Location
-	switch {
-	case c.session != nil:
-		scope = c.session.Scope
-	case c.static.All:
+	if c.all() {
 		return true
-	default:
-		scope = c.static.Prefixes
 	}
-	for _, l := range scope {
+	for _, l := range c.scope() {
 		if l.Origin == origin && l.Bucket == bucket {
 			return true
 		}

@@ -34,11 +34,7 @@ func (s *Server) refuseDenied(r *request) error {
 	if s.opts.Deny.Denied(principal, r.who.keyID, own, ownName) {
 		return errAccessDenied.because(deniedMessage)
 	}
-	name := r.name()
-	if r.op.kind == kindList {
-		name.Key = r.prefix()
-	}
-	return s.refuseDeniedObjects(name, r.source)
+	return s.refuseDeniedObjects(r.place(), r.source)
 }
 
 // refuseDeniedObjects refuses objects that belong to a denied table.

@@ -56,6 +56,12 @@ func (s *Server) send(ex *exchange, r *request, req *http.Request, p sigv4.Paylo
 		ex.end()
 		return nil, errors.New("credentials for the store are empty")
 	}
+	return s.deliver(ex, r, req, keys, p, trailer)
+}
+
+// deliver sends a request to the origin with some keys, and ends the exchange
+// if there is no reply. With zero keys the request goes unsigned.
+func (s *Server) deliver(ex *exchange, r *request, req *http.Request, keys sigv4.Credentials, p sigv4.Payload, trailer func() []laketap.Field) (*http.Response, error) {
 	resp, err := s.opts.Send.Send(ex.ctx, r.origin, req, keys, p, trailer)
 	if err != nil {
 		if cause := context.Cause(ex.ctx); cause != nil {
@@ -94,13 +100,10 @@ func (s *Server) keysFor(ctx context.Context, r *request) (sigv4.Credentials, er
 // subject returns the place that the request is about, for the choice among
 // several credentials. What names no place of its own is about the session's.
 func (r *request) subject() laketap.ObjectName {
-	name := r.name()
-	switch {
-	case r.op.kind == kindList:
-		name.Key = r.prefix()
-	case r.op.kind == kindDeleteObjects && len(r.deletes) > 0:
+	if r.op.kind == kindDeleteObjects && len(r.deletes) > 0 {
 		return r.deletes[0]
 	}
+	name := r.place()
 	if name.Key != "" {
 		return name
 	}

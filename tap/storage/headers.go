@@ -15,19 +15,33 @@ const hopByHop = " connection keep-alive proxy-connection proxy-authenticate pro
 const remade = " host authorization date x-amz-date x-amz-content-sha256 x-amz-security-token x-amz-decoded-content-length" +
 	" x-amz-trailer content-length content-encoding expect "
 
+// connectionOnly are the headers of those that also a request which is not
+// signed again cannot keep: they are of the message to us.
+const connectionOnly = " host content-length expect "
+
 // private headers are about who forwarded what, or ask a server to take the
 // request for another one; no origin may see them.
 const private = " forwarded via x-real-ip x-http-method x-http-method-override x-method-override x-original-url x-rewrite-url "
 
-// forwardHeaders returns the header of the origin's request: every end-to-end
-// line of the client's.
+// forwardHeaders returns the header of a request that is signed for the origin:
+// every end-to-end line of the client's that is not made anew.
 func forwardHeaders(r *request) http.Header {
+	out := endToEndHeaders(r, remade)
+	if coding := withoutChunked(strings.Join(r.headers("Content-Encoding"), ",")); coding != "" {
+		out.Set("Content-Encoding", coding)
+	}
+	return out
+}
+
+// endToEndHeaders returns every line of the client's header that may pass, but
+// those in a list.
+func endToEndHeaders(r *request, but string) http.Header {
 	out := make(http.Header, len(r.sig.Header))
 	named := connectionNamed(r.headers("Connection"))
 	for _, f := range r.sig.Header {
 		lower := strings.ToLower(f.Name)
 		switch {
-		case listed(hopByHop, lower), listed(remade, lower), listed(private, lower), listed(named, lower),
+		case listed(hopByHop, lower), listed(but, lower), listed(private, lower), listed(named, lower),
 			strings.HasPrefix(lower, "x-forwarded-"), strings.HasPrefix(lower, "x-laketap-"):
 			continue
 		case lower == "idempotency-key", lower == "x-idempotency-key":
@@ -37,9 +51,6 @@ func forwardHeaders(r *request) http.Header {
 			continue
 		}
 		out.Add(f.Name, f.Value)
-	}
-	if coding := withoutChunked(strings.Join(r.headers("Content-Encoding"), ",")); coding != "" {
-		out.Set("Content-Encoding", coding)
 	}
 	// A store's log should name the client, or nobody, but not us.
 	if _, ok := out["User-Agent"]; !ok {

@@ -127,37 +127,20 @@ func (s *Server) right(r *request) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// prefixOf returns the part of the caller's scope that an object lies in.
+// prefixOf returns the innermost part of the caller's scope that an object lies
+// in, since a write path inside the location has a right of its own; "" is that
+// of a key for everything.
 func (s *Server) prefixOf(r *request, name laketap.ObjectName) string {
 	if s.proofs.object {
 		return name.Key
 	}
-	scope := []string{}
-	switch {
-	case r.who.session != nil:
-		for _, l := range r.who.session.Scope {
-			if l.Contains(name) {
-				scope = append(scope, l.Path)
-			}
-		}
-	default:
-		for _, l := range r.who.static.Prefixes {
-			if l.Contains(name) {
-				scope = append(scope, l.Path)
-			}
+	innermost := ""
+	for _, l := range r.who.scope() {
+		if l.Contains(name) && len(l.Path) > len(innermost) {
+			innermost = l.Path
 		}
 	}
-	if len(scope) == 0 {
-		return "" // a key for everything
-	}
-	// The innermost: a write path inside the location has a right of its own.
-	longest := scope[0]
-	for _, path := range scope {
-		if len(path) > len(longest) {
-			longest = path
-		}
-	}
-	return longest
+	return innermost
 }
 
 // renew asks the origin again for what a proof is about to run out of, beside

@@ -41,19 +41,6 @@ func parseRange(header string) (r laketap.Range, ok bool) {
 	return laketap.Range{From: from, To: to, Set: true}, true
 }
 
-// formatRange spells a range as a header; "" is the whole object.
-func formatRange(r laketap.Range) string {
-	switch {
-	case !r.Set:
-		return ""
-	case r.Suffix > 0:
-		return "bytes=-" + strconv.FormatInt(r.Suffix, 10)
-	case r.To < 0:
-		return "bytes=" + strconv.FormatInt(r.From, 10) + "-"
-	}
-	return "bytes=" + strconv.FormatInt(r.From, 10) + "-" + strconv.FormatInt(r.To, 10)
-}
-
 // totalOf returns the size of the object out of a Content-Range header, such
 // as "bytes 0-9/100" or "bytes */100"; -1 if it does not say.
 func totalOf(contentRange string) int64 {

@@ -71,9 +71,9 @@ func FuzzParseRange(f *testing.F) {
 		if !r.Set || r.From < 0 || r.Suffix < 0 || r.Suffix == 0 && r.To >= 0 && r.To < r.From {
 			t.Errorf("%q: %+v", header, r)
 		}
-		again, ok := parseRange(formatRange(r))
+		again, ok := parseRange(r.String())
 		if !ok || again != r {
-			t.Errorf("%q: %+v is spelled %q and read back as %+v", header, r, formatRange(r), again)
+			t.Errorf("%q: %+v is spelled %q and read back as %+v", header, r, r.String(), again)
 		}
 	})
 }

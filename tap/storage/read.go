@@ -92,7 +92,7 @@ func (s *Server) fetch(ex *exchange, r *request, get laketap.Get) (*laketap.Repl
 		// they take a store that does not for one that cannot.
 		header.Del("X-Amz-Te")
 	}
-	set(header, "Range", formatRange(get.Range))
+	set(header, "Range", get.Range.String())
 	set(header, "If-Match", get.Cond.IfMatch)
 	set(header, "If-None-Match", get.Cond.IfNoneMatch)
 	if !get.Checksums {

@@ -49,6 +49,15 @@ func (r *request) name() laketap.ObjectName {
 	return laketap.ObjectName{Origin: r.origin, Bucket: r.bucket, Key: r.key}
 }
 
+// place returns where the request looks: its object, or what it lists.
+func (r *request) place() laketap.ObjectName {
+	name := r.name()
+	if r.op.kind == kindList {
+		name.Key = r.prefix()
+	}
+	return name
+}
+
 // header returns the first value of a header.
 func (r *request) header(name string) string {
 	for _, f := range r.sig.Header {
