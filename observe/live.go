@@ -56,6 +56,7 @@ type liveTable struct {
 	lists map[string][]iceberg.Manifest // by path, of those that were read
 	parts map[string][]liveFile         // by path of the manifest
 	sizes map[uint64]int64              // guarded by Live.mu; replaced, never changed
+	wants []uint64                      // what Live.wanted has of it
 }
 
 // A liveFile is a file that a manifest names.
@@ -222,12 +223,13 @@ func (l *Live) learn(ctx context.Context, t *liveTable, seen *laketap.TableSeen)
 	if t.seen.At.Equal(seen.At) {
 		t.seen.Metadata = nil // it is large, and has been read
 	}
-	for hash, id := range l.wanted {
-		if id == seen.ID {
+	for _, hash := range t.wants {
+		if l.wanted[hash] == seen.ID {
 			delete(l.wanted, hash)
 		}
 	}
-	for _, hash := range next.wanted {
+	t.wants = next.wanted
+	for _, hash := range t.wants {
 		l.wanted[hash] = seen.ID
 	}
 }

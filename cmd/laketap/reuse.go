@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
@@ -23,13 +24,14 @@ func (n *node) openReuse(context.Context) (err error) {
 	}
 	// The two need each other: the cache asks which objects are immutable, and
 	// that is learned from manifests that the cache holds.
-	late := &lateHeld{}
-	n.live = observe.NewLive(observe.LiveOptions{Held: late.held, Log: n.log.With("step", "observe")})
+	held := func(name laketap.ObjectName, off, size int64) ([]byte, laketap.Object, bool) {
+		return n.blocks.Held(name, off, size)
+	}
+	n.live = observe.NewLive(observe.LiveOptions{Held: held, Log: n.log.With("step", "observe")})
 	opts.Contract, opts.Log, opts.Registerer = n.live, n.log.With("step", "reuse"), n.registry
 	if n.blocks, err = block.Open(opts); err != nil {
 		return err
 	}
-	late.cache = n.blocks
 	n.recorder = recorders{n.recorder, n.live}
 	return nil
 }
@@ -53,13 +55,6 @@ func (n *node) held() *admin.Cache {
 	}
 }
 
-// lateHeld is a cache that is opened after who asks it is made.
-type lateHeld struct{ cache *block.Cache }
-
-func (l *lateHeld) held(name laketap.ObjectName, off, n int64) ([]byte, laketap.Object, bool) {
-	return l.cache.Held(name, off, n)
-}
-
 // blockOptions turns the configuration into the cache's options.
 func blockOptions(c *Config) (opts block.Options, err error) {
 	if opts.MaxDisk, err = parseSize(c.Cache.Disk); err != nil {
@@ -69,10 +64,7 @@ func blockOptions(c *Config) (opts block.Options, err error) {
 		return opts, err
 	}
 	if opts.MaxDisk > 0 {
-		opts.Dir = c.Cache.Dir
-		if opts.Dir == "" {
-			opts.Dir = filepath.Join(c.Data, "cache")
-		}
+		opts.Dir = cmp.Or(c.Cache.Dir, filepath.Join(c.Data, "cache"))
 	}
 	opts.Encrypted = c.Cache.Encrypted
 	return opts, nil

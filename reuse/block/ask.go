@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,15 +118,8 @@ func (r *request) settle(a *ask) {
 	c, name := r.c, r.get.Name
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	list := c.asks[name]
-	for i := range list {
-		if list[i] == a {
-			list[i] = list[len(list)-1]
-			list = list[:len(list)-1]
-			break
-		}
-	}
-	if c.asks[name] = list; len(list) == 0 {
+	c.asks[name] = slices.DeleteFunc(c.asks[name], func(other *ask) bool { return other == a })
+	if len(c.asks[name]) == 0 {
 		delete(c.asks, name)
 	}
 	close(a.done)
@@ -135,7 +129,7 @@ func (r *request) settle(a *ask) {
 func (c *Cache) confirm(a *ask, o *object) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if a.dead || o.dead {
+	if a.dead || o.dead.Load() {
 		return
 	}
 	o.order = max(o.order, a.order)

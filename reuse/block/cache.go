@@ -202,11 +202,9 @@ func (c *Cache) Pin(name laketap.ObjectName, pinned bool) bool {
 
 // drop removes a record and all that hangs on it. c.mu is held.
 func (c *Cache) drop(o *object) {
-	if o.dead {
+	if o.dead.Swap(true) {
 		return
 	}
-	o.dead = true
-	o.dropped.Store(true)
 	for _, e := range o.extents {
 		c.release(e)
 	}

@@ -160,7 +160,7 @@ func (d *disk) abandon(e *extent, unsave bool) {
 	d.c.mu.Lock()
 	defer d.c.mu.Unlock()
 	e.place.waiting = false
-	if unsave && !e.o.dead {
+	if unsave && !e.o.dead.Load() {
 		e.o.saved = false
 	}
 	d.c.shrink()

@@ -30,14 +30,11 @@ func Prior(s Subject) float64 {
 	return 1
 }
 
-// An order says which extents are given up first: S3-FIFO (Yang et al., "FIFO
-// queues are all you need for cache eviction", SOSP 2023) over bytes. What is
-// read once passes through the small queue and is gone; what is read again, or
-// comes back soon after it went, moves to the large one, so that a scan does not
-// push out what everybody needs. What is worth more by its meaning begins as if
-// it had been read already. Guarded by Cache.mu.
+// An order says which extents are given up first. What comes back soon after it
+// went, or is worth more by its meaning, begins in the large queue. Guarded by
+// Cache.mu.
 type order struct {
-	small, large queue
+	queues
 
 	seed   maphash.Seed
 	ghosts map[uint64]bool // extents that went lately
@@ -45,15 +42,13 @@ type order struct {
 }
 
 const (
-	maxUsed   = 3  // how many rounds of the large queue an extent's past is worth
-	smallPart = 10 // the small queue has a tenth of the bytes
-	worthy    = 4  // a weight from which on an extent begins in the large queue
+	worthy    = 4 // a weight from which on an extent begins in the large queue
 	minGhosts = 1024
 )
 
 func newOrder() order {
 	at := func(e *extent) *spot { return &e.inAll }
-	return order{small: queue{at: at}, large: queue{at: at}, seed: maphash.MakeSeed(), ghosts: map[uint64]bool{}}
+	return order{queues: newQueues(at, 2), seed: maphash.MakeSeed(), ghosts: map[uint64]bool{}}
 }
 
 // add takes in an extent.
@@ -68,46 +63,19 @@ func (o *order) add(e *extent, weight float64) {
 	o.small.push(e)
 }
 
-// remove takes an extent out, if it is in.
-func (o *order) remove(e *extent) {
-	if q := e.inAll.in; q != nil {
-		q.remove(e)
-	}
-}
-
 // least returns the extent to give up next, nil if there is none. Pinned ones
 // are passed over.
 func (o *order) least() *extent {
-	// Each extent is moved at most maxUsed+2 times before one is found.
-	for steps := (o.small.n + o.large.n + 1) * (maxUsed + 2); steps > 0; steps-- {
-		q := &o.large
-		if o.small.bytes > (o.small.bytes+o.large.bytes)/smallPart || o.large.last == nil {
-			q = &o.small
+	e := o.victim(o.bytes(), func(e *extent, _ *queue) *queue {
+		if e.o.pinned {
+			return &o.large
 		}
-		e := q.last
-		if e == nil {
-			return nil
-		}
-		switch used := e.inAll.used; {
-		case e.o.pinned:
-			q.remove(e)
-			o.large.push(e)
-		case q == &o.small && used > 1:
-			q.remove(e)
-			o.large.push(e)
-			e.inAll.used = 0
-		case q == &o.large && used > 0:
-			q.remove(e)
-			q.push(e)
-			e.inAll.used = used - 1
-		default:
-			if q == &o.small {
-				o.remember(e)
-			}
-			return e
-		}
+		return nil
+	})
+	if e != nil && e.inAll.in == &o.small {
+		o.remember(e)
 	}
-	return nil
+	return e
 }
 
 // remember notes that an extent goes, for as many as there are extents.

@@ -1,13 +1,5 @@
 package block
 
-import "context"
-
-// afterFunc is context.AfterFunc with an end that does not return anything.
-func afterFunc(ctx context.Context, f func()) (release func()) {
-	stop := context.AfterFunc(ctx, f)
-	return func() { stop() }
-}
-
 // keep makes extents of a piece that has arrived whole, except of bytes that
 // are held already. What was dropped meanwhile is not kept.
 func (c *Cache) keep(f *fill, off int64, b []byte) {
@@ -17,7 +9,7 @@ func (c *Cache) keep(f *fill, off int64, b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := f.o
-	if o.dead || c.closed {
+	if o.dead.Load() || c.closed {
 		return
 	}
 	for pos, end := off, off+int64(len(b)); pos < end; {
@@ -110,8 +102,8 @@ func (c *Cache) evictOne() bool {
 // leave with their bytes; those that are about to be written stay for it.
 // c.mu is held.
 func (c *Cache) shrink() {
-	for c.ram.bytes > c.ram.max {
-		e := c.ram.victim()
+	for c.ram.bytes() > c.ram.max {
+		e := c.ram.surplus()
 		if e == nil {
 			return
 		}

@@ -1,9 +1,11 @@
 package block
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/laketap/laketap"
@@ -73,14 +75,20 @@ func (c *Cache) fill(o *object, off, end int64, body io.ReadCloser) *fill {
 	return f
 }
 
-// begin fetches a gap of a version, and answers the request when the origin
-// has begun to send it. c.mu is held, and released.
-func (r *request) begin(o *object, off, end int64) (*laketap.Reply, bool, error) {
+// part asks for bytes of a version, and for those of no other.
+func (r *request) part(o *object, off, end int64) laketap.Get {
 	get := r.get
 	get.Head, get.Checksums, get.Range, get.Cond = false, false, span(off, end), laketap.Cond{IfMatch: o.ETag}
 	if off == 0 && end == o.Size {
 		get.Range = laketap.Range{}
 	}
+	return get
+}
+
+// begin fetches a gap of a version, and answers the request when the origin
+// has begun to send it. c.mu is held, and released.
+func (r *request) begin(o *object, off, end int64) (*laketap.Reply, bool, error) {
+	get := r.part(o, off, end)
 	a := r.register(get, true)
 	defer r.settle(a)
 	reply, err := r.fetch(r.c.base, get)
@@ -208,13 +216,12 @@ func (f *fill) readAt(p []byte, pos int64) (int, error) {
 // run takes the bytes in, piece by piece.
 func (f *fill) run() {
 	// A server that ends does not wait for what the origin may never send.
-	stop := func() {
+	release := context.AfterFunc(f.c.base, func() {
 		_ = f.body.Close()
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.moved.Broadcast()
-	}
-	release := afterFunc(f.c.base, stop)
+	})
 	var err error
 	for pos := f.off; pos < f.end && err == nil; {
 		if !f.turn(pos) {
@@ -286,12 +293,7 @@ func (f *fill) take(pos int64) (n int, err error) {
 func (c *Cache) finish(f *fill, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i := range f.o.fills {
-		if f.o.fills[i] == f {
-			f.o.fills = append(f.o.fills[:i], f.o.fills[i+1:]...)
-			break
-		}
-	}
+	f.o.fills = slices.DeleteFunc(f.o.fills, func(other *fill) bool { return other == f })
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c.filling -= f.reserved

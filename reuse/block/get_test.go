@@ -84,11 +84,15 @@ func TestManyClientsOneRequest(t *testing.T) {
 				return
 			}
 			defer reply.Body.Close()
+			var body io.Reader = bytes.NewReader(reply.Body.Bytes) // who comes when all is there
+			if reply.Body.Stream != nil {
+				body = reply.Body.Stream
+			}
 			if i%8 == 0 { // some leave early
-				_, _ = io.ReadFull(reply.Body.Stream, make([]byte, 10))
+				_, _ = io.ReadFull(body, make([]byte, 10))
 				return
 			}
-			if got, err := io.ReadAll(reply.Body.Stream); err != nil || !bytes.Equal(got, data) {
+			if got, err := io.ReadAll(body); err != nil || !bytes.Equal(got, data) {
 				t.Errorf("got %d bytes, %v", len(got), err)
 			}
 		})

@@ -25,12 +25,12 @@ type object struct {
 	order   uint64    // of the latest ask that found this version
 	doubt   bool      // found after a crash: the origin is asked before it is used
 	pinned  bool
-	dead    bool      // no longer the cache's; readers of it may still end
 	extents []*extent // sorted by off; INVARIANT: disjoint
 	fills   []*fill   // under way
 	saved   bool      // the index has its record
 
-	dropped atomic.Bool // dead, for who does not hold Cache.mu
+	// No longer the cache's; readers of it may still end. Set under Cache.mu.
+	dead atomic.Bool
 }
 
 // An extent is bytes [off, off+len) of one version, in memory or on disk or

@@ -179,8 +179,7 @@ func (b *reader) look() error {
 // meanwhile, the bytes are for this reader alone.
 func (b *reader) fetch(off, end int64) error {
 	c, r := b.r.c, b.r
-	get := r.get
-	get.Head, get.Checksums, get.Range, get.Cond = false, false, span(off, end), laketap.Cond{IfMatch: b.o.ETag}
+	get := r.part(b.o, off, end)
 	reply, err := r.fetch(c.base, get)
 	if err != nil {
 		return err

@@ -138,7 +138,7 @@ func (d *disk) exchange(f File, name string, s *snapshot) error {
 	defer d.mu.Unlock()
 	var late []byte
 	for _, o := range s.objects {
-		if o.dropped.Load() {
+		if o.dead.Load() {
 			late = appendRecord(late, &record{kind: kindDrop, id: o.id})
 		}
 	}

@@ -15,17 +15,23 @@ type registerBody struct {
 	Overwrite        bool   `json:"overwrite"`
 }
 
+// adopted reads what a request wants registered, under which name, and its
+// metadata file.
+func (c *Catalog) adopted(r *request) (body registerBody, id identifier, data []byte, err error) {
+	if err := r.decode(&body); err != nil {
+		return body, id, nil, err
+	}
+	id = identifier{r.namespace, body.Name}
+	if err := id.check(); err != nil {
+		return body, id, nil, err
+	}
+	data, err = c.readMetadata(r.Context(), body.MetadataLocation)
+	return body, id, data, err
+}
+
 // registerTable adds a table whose files are already in the lake.
 func (c *Catalog) registerTable(r *request) (reply, error) {
-	var body registerBody
-	if err := r.decode(&body); err != nil {
-		return reply{}, err
-	}
-	id := identifier{r.namespace, body.Name}
-	if err := id.check(); err != nil {
-		return reply{}, err
-	}
-	data, err := c.readMetadata(r.Context(), body.MetadataLocation)
+	body, id, data, err := c.adopted(r)
 	if err != nil {
 		return reply{}, err
 	}

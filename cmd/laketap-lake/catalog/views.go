@@ -70,15 +70,7 @@ func (c *Catalog) renameView(r *request) (reply, error) { return c.rename(r, loo
 
 // registerView adds a view whose metadata file is already in the lake.
 func (c *Catalog) registerView(r *request) (reply, error) {
-	var body registerBody
-	if err := r.decode(&body); err != nil {
-		return reply{}, err
-	}
-	id := identifier{r.namespace, body.Name}
-	if err := id.check(); err != nil {
-		return reply{}, err
-	}
-	data, err := c.readMetadata(r.Context(), body.MetadataLocation)
+	body, id, data, err := c.adopted(r)
 	if err != nil {
 		return reply{}, err
 	}
