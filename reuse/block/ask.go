@@ -22,7 +22,10 @@ type ask struct {
 	order  uint64 // later asks know better
 	done   chan struct{}
 
-	dead bool // guarded by Cache.mu: what it asks for has changed meanwhile
+	// Guarded by Cache.mu.
+	dead    bool  // what it asks for has changed meanwhile
+	waiters int   // who wait for it, until the fill has begun
+	fill    *fill // what it brings; nil: nothing, or not yet
 
 	// Set before done is closed.
 	o     *object        // what was learned; nil: nothing
@@ -60,13 +63,30 @@ func brings(a, b laketap.Range) bool {
 	return a.From <= b.From && (a.To < 0 || b.From <= a.To)
 }
 
-// join waits for another's reply. What it taught is as good as our own.
+// join waits for another's reply. What it taught is as good as our own. Who waits
+// is a reader of what it brings already, so that it is not given up when the one
+// who asked leaves first. c.mu is held, and released.
 func (r *request) join(ctx context.Context, a *ask) (*laketap.Reply, bool, error) {
+	if a.fill != nil {
+		a.fill.hold(1)
+	} else {
+		a.waiters++
+	}
+	r.c.mu.Unlock()
 	select {
 	case <-a.done:
 	case <-ctx.Done():
+		r.c.mu.Lock()
+		defer r.c.mu.Unlock()
+		if a.fill != nil {
+			a.fill.detach()
+		} else {
+			a.waiters--
+		}
 		return nil, true, context.Cause(ctx)
 	}
+	r.letGo()
+	r.waited = a.fill
 	r.c.metrics.joined.Inc()
 	switch {
 	case a.error != nil:
@@ -78,6 +98,20 @@ func (r *request) join(ctx context.Context, a *ask) (*laketap.Reply, bool, error
 		r.alone = true
 	}
 	return nil, false, nil
+}
+
+// letGo ends the reader that the request was while it waited.
+func (r *request) letGo() {
+	if r.waited != nil {
+		r.waited.detach()
+		r.waited = nil
+	}
+}
+
+// began notes what an ask brings, for those who wait for it. c.mu is held.
+func (a *ask) began(f *fill) {
+	f.hold(a.waiters)
+	a.fill, a.waiters = f, 0
 }
 
 // ask asks the origin and learns from its reply, which becomes the answer. If
@@ -165,6 +199,7 @@ func (r *request) learn(a *ask, get laketap.Get, reply *laketap.Reply) (*laketap
 		return c.passing(reply, "busy"), nil
 	}
 	defer f.detach()
+	a.began(f)
 	reader := c.newReader(r, o, v.off, v.end)
 	reader.reserve(f)
 	reply.Body = laketap.Body{Stream: reader}

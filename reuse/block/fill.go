@@ -132,6 +132,7 @@ func (r *request) begun(a *ask, v *version, reply *laketap.Reply) (*laketap.Repl
 		return r.finally(r.bypass("busy"))
 	}
 	defer f.detach()
+	a.began(f)
 	off, end, ok := resolve(r.get.Range, o.Size)
 	if !ok || !o.meets(r.get) {
 		c.mu.Unlock()
@@ -172,6 +173,13 @@ func (f *fill) attach(pos int64) bool {
 		f.moved.Broadcast()
 	}
 	return true
+}
+
+// hold makes more readers, who have yet to say where they read.
+func (f *fill) hold(readers int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.readers += readers
 }
 
 // detach ends a reader.

@@ -27,6 +27,7 @@ type request struct {
 	size      int64   // -1: the contract does not state it
 	vouched   *object // what the origin has told us, for this right, since the request came
 	alone     bool    // has waited for another's reply in vain
+	waited    *fill   // what it waited for has begun: one reader of it is this request's
 }
 
 // Get answers a read. What is held is given out if the origin would give the
@@ -40,6 +41,7 @@ func (c *Cache) Get(ctx context.Context, get laketap.Get, fetch laketap.Fetch) (
 		v, r.immutable = c.opts.Contract.Version(get.Table, get.Name)
 		r.size = v.Size
 	}
+	defer r.letGo()
 	for range maxTurns {
 		if reply, done, err := r.turn(ctx); done {
 			return reply, err
@@ -114,7 +116,6 @@ func lists(list, etag string) bool {
 // unknown asks the origin about an object that no record is of. c.mu is held.
 func (r *request) unknown(ctx context.Context) (*laketap.Reply, bool, error) {
 	if a := r.joinable(r.get.Range); a != nil {
-		r.c.mu.Unlock()
 		return r.join(ctx, a)
 	}
 	return r.finally(r.ask(r.get, nil, true))
@@ -124,7 +125,6 @@ func (r *request) unknown(ctx context.Context) (*laketap.Reply, bool, error) {
 // that fetches what is not held. c.mu is held.
 func (r *request) doubted(ctx context.Context, o *object, off, end int64) (*laketap.Reply, bool, error) {
 	if a := r.joinable(span(off, end)); a != nil {
-		r.c.mu.Unlock()
 		return r.join(ctx, a)
 	}
 	if r.get.Head || off == end {
@@ -153,7 +153,6 @@ func (r *request) trusted(ctx context.Context, o *object, off, end int64) (*lake
 		return r.serve(o, off, end)
 	}
 	if a := r.joinable(span(gapOff, gapEnd)); a != nil {
-		r.c.mu.Unlock()
 		return r.join(ctx, a)
 	}
 	return r.begin(o, gapOff, gapEnd)
