@@ -117,6 +117,11 @@ type ClusterConfig struct {
 	KeyFile string `yaml:"key_file"` // "": cluster.key under data, made on first start
 }
 
+// MemoryConfig is where what outlives a process is kept.
+type MemoryConfig struct {
+	URL string `yaml:"url"` // of Postgres; "": memory.db under data
+}
+
 // LogConfig is how the server tells what it does.
 type LogConfig struct {
 	Level  string `yaml:"level"`

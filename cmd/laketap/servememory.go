@@ -8,12 +8,7 @@ import (
 	"github.com/laketap/laketap/remember"
 )
 
-// MemoryConfig is where what outlives a process is kept.
-type MemoryConfig struct {
-	URL string `yaml:"url"` // of Postgres; "": memory.db under data
-}
-
-// options name the database.
+// memory names the database.
 func (c *Config) memory() remember.Options {
 	return remember.Options{URL: c.Memory.URL, File: filepath.Join(c.Data, "memory.db")}
 }

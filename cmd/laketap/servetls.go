@@ -63,21 +63,3 @@ func (n *node) certificate() *admin.Certificate {
 	s := n.cert.State()
 	return &admin.Certificate{File: s.File, Names: s.Names, Expires: s.Expires.UTC(), Ports: n.cfg.TLS.Ports, Problem: s.Problem}
 }
-
-// warnings tells what a person should see to although engines are served.
-func (n *node) warnings() []admin.Reason {
-	var all []admin.Reason
-	if c := n.certificate(); c != nil && c.Problem != "" {
-		all = append(all, admin.Reason{Kind: "certificate", Reason: c.Problem + "; the one from before is shown until " + c.Expires.Format("2006-01-02")})
-	}
-	if r, ok := n.auditReason(); ok {
-		all = append(all, r)
-	}
-	if r, ok := n.memoryReason(); ok {
-		all = append(all, r)
-	}
-	if c := n.held(); c != nil && c.Problem != "" {
-		all = append(all, admin.Reason{Kind: "cache", Reason: "nothing is kept in " + c.Dir + ": " + c.Problem})
-	}
-	return all
-}
