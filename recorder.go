@@ -27,10 +27,12 @@ type TableSeen struct {
 // A Report is what an engine told of itself: a scan, a commit, a query.
 type Report struct {
 	At        time.Time
-	Kind      string // "scan-report", "commit-report"; "" if the body does not say
+	Kind      string // "scan-report", "commit-report", QueryReport; "" if the body does not say
 	Engine    Engine
 	Principal string
 	Catalog   string
 	TableName string
-	Body      []byte // as received, bounded by the tap
+	Body      []byte // as received, bounded by the tap; of a query, what Query holds as JSON
+	// Query is set if Kind is QueryReport. Its TableName is then "": a query has many.
+	Query *QueryEvent
 }
