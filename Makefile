@@ -52,8 +52,7 @@ fuzz-long: ## Fuzz every target (RUN=folder for some) for FUZZTIME (30m) each
 
 .PHONY: bench-lake
 bench-lake: ## The readers of the lake beside the libraries they replace; lines end in ok or short
-	-@go -C lake/parquet/oracletest run ./bench
-	-@go -C lake/iceberg/oracletest run ./bench
+	@failed=0; for reader in parquet iceberg; do go -C lake/$$reader/oracletest run ./bench || failed=1; done; exit $$failed
 
 .PHONY: bench-pass
 bench-pass: build ## What the storage tap adds to a read that it passes on; lines end in ok or short
@@ -91,7 +90,7 @@ test-long: restdiff e2e-long ## What takes too long for CI
 
 .PHONY: bench-evict
 bench-evict: ## How near the cache's order comes to the best there is, beside other policies
-	@go test -tags bench -count=1 -run TestBenchEvict -v ./reuse/block | grep -v '^[=-]'
+	@set -o pipefail; go test -tags bench -count=1 -run TestBenchEvict -v ./reuse/block | grep -v '^[=-]'
 
 .PHONY: s3diff
 s3diff: build ## A public S3 suite directly and through the storage tap: the same verdicts

@@ -1,6 +1,9 @@
 package parquet
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // A chunk is one column of one row group, as small as it can be: there are
 // columns × row groups of them.
@@ -77,23 +80,34 @@ func (l *Layout) rowGroup(s *scanner, g int) {
 		case 1:
 			l.columnChunks(s, typ, g)
 		case 2:
-			group.raw = s.i64(typ)
+			group.raw = s.count(typ)
 		case 3:
-			group.rows = s.i64(typ)
+			group.rows = s.count(typ)
 		case 6:
-			group.size = s.i64(typ)
+			group.size = s.count(typ)
 		case 7:
-			if s.want(typ, tI16) {
-				group.ordinal = s.narrow()
-			}
+			group.ordinal = s.ordinal(typ)
 		default:
 			s.skip(typ)
 		}
 	}
 	const needs = 1<<1 | 1<<3
-	if s.err == nil && (seen&needs != needs || group.rows < 0) {
+	if s.err == nil && seen&needs != needs {
 		s.fail(s.p, "no columns, or no number of rows")
 	}
+}
+
+// ordinal reads the place of a row group. Writers count past what the field
+// holds and go on below zero: that tells nothing.
+func (s *scanner) ordinal(typ byte) int32 {
+	if !s.want(typ, tI16) {
+		return -1
+	}
+	v := s.narrow()
+	if v > math.MaxInt16 || v < math.MinInt16 {
+		s.fail(s.p, "integer of more than 16 bits")
+	}
+	return max(v, -1)
 }
 
 // columnChunks reads the columns of row group g, which stand in the order of
@@ -122,16 +136,12 @@ func (l *Layout) columnChunks(s *scanner, typ byte, g int) {
 
 // columnChunk reads one ColumnChunk of the leaf.
 func (l *Layout) columnChunk(s *scanner, c *chunk, leaf int) {
-	described := false
-	for id, typ := s.field(0); typ != tStop; id, typ = s.field(id) {
+	var seen uint64
+	for id, typ := s.field(0); typ != tStop && s.once(&seen, id); id, typ = s.field(id) {
 		switch id {
 		case 1:
 			c.external = len(s.binary(typ)) > 0
 		case 3:
-			if described {
-				s.fail(s.p, "field given twice")
-			}
-			described = true
 			if s.want(typ, tStruct) {
 				l.columnMetaData(s, c, leaf)
 			}
@@ -149,7 +159,7 @@ func (l *Layout) columnChunk(s *scanner, c *chunk, leaf int) {
 			s.skip(typ)
 		}
 	}
-	if !described {
+	if seen&(1<<3) == 0 {
 		s.fail(s.p, "no metadata")
 	}
 }
@@ -177,11 +187,11 @@ func (l *Layout) columnMetaData(s *scanner, c *chunk, leaf int) {
 		case 4:
 			c.codec = s.codec(typ)
 		case 5:
-			c.values = s.i64(typ)
+			c.values = s.count(typ)
 		case 6:
-			c.raw = s.i64(typ)
+			c.raw = s.count(typ)
 		case 7:
-			c.size = s.i64(typ)
+			c.size = s.count(typ)
 		case 9:
 			c.data = s.i64(typ)
 		case 11:

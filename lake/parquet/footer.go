@@ -101,22 +101,20 @@ func (l *Layout) fileMetaData(s *scanner, opts *Options) {
 		}
 		switch id {
 		case 1:
-			l.version = s.i32(typ)
+			l.version = s.natural(typ)
 		case 2:
 			if l.schema = s.schema(typ, opts.MaxSchema); l.schema != nil {
 				l.schema.mapNames(opts.Names)
 			}
 		case 3:
-			l.rows = s.i64(typ)
+			l.rows = s.count(typ)
 		case 4:
 			if s.want(typ, tList) {
 				groups = l.nowOrLater(s, typ, func() { l.rowGroups(s, opts) })
 			}
 		case 5:
 			l.keyValues.from = uint32(s.p)
-			if s.want(typ, tList) {
-				s.skip(typ)
-			}
+			s.pairs(typ, func(_, _ []byte) bool { return true })
 			l.keyValues.to = uint32(s.p)
 		case 6:
 			l.createdBy = string(s.binary(typ))
@@ -134,9 +132,6 @@ func (l *Layout) fileMetaData(s *scanner, opts *Options) {
 	}
 	if s.err == nil && seen&fileNeeds != fileNeeds {
 		s.fail(s.p, "file metadata without version, schema, num_rows or row_groups")
-	}
-	if s.err == nil && l.rows < 0 {
-		s.fail(s.p, "negative number of rows")
 	}
 	l.later(s, groups, func() { l.rowGroups(s, opts) })
 	l.later(s, orders, func() { l.columnOrders(s) })
@@ -163,7 +158,7 @@ func (l *Layout) later(s *scanner, at int, read func()) {
 }
 
 // once fails if a field of the struct was seen before: readers differ in which
-// of the two they take.
+// of the two they take. Every struct that is read, not passed over, asks it.
 func (s *scanner) once(seen *uint64, id int) bool {
 	bit := uint64(1) << uint(id) // none for ids that are no field of ours
 	if *seen&bit != 0 {
@@ -172,6 +167,14 @@ func (s *scanner) once(seen *uint64, id int) bool {
 	}
 	*seen |= bit
 	return true
+}
+
+// alone fails if the union has a member already: readers differ here, too.
+func (s *scanner) alone(members *uint64) bool {
+	if *members++; *members > 1 {
+		s.fail(s.p, "union with more than one member")
+	}
+	return s.err == nil
 }
 
 // columnOrders reads the list of union ColumnOrder, one a leaf.
@@ -183,7 +186,8 @@ func (l *Layout) columnOrders(s *scanner) {
 	}
 	l.orders = make([]Order, n)
 	for i := range l.orders {
-		for id, typ := s.field(0); typ != tStop; id, typ = s.field(id) {
+		var members uint64
+		for id, typ := s.field(0); typ != tStop && s.alone(&members); id, typ = s.field(id) {
 			if id >= int(TypeOrder) && id <= int(Int96Order) {
 				l.orders[i] = Order(id)
 			}

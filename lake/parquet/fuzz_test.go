@@ -43,6 +43,14 @@ func FuzzMetadata(f *testing.F) {
 		}
 	}
 	f.Add(plain().append(nil))
+	f.Add(full().append(nil))
+	for i, v := range doubled(full()) {
+		if i%16 == 0 { // the kinds of structs; all of them would only fill the corpus
+			f.Add(v.append(nil))
+		}
+	}
+	f.Add(pairs(obj{{1, str("k")}}, obj{{2, str("v")}}).append(nil))
+	f.Add(plain().with(field{3, i64(-1)}).append(nil))
 	f.Add(schemaOf(nestedSchema()...).append(nil))
 	f.Fuzz(func(t *testing.T, meta []byte) {
 		b := file(string(make([]byte, 10_000)), raw{12, string(meta)})

@@ -143,7 +143,8 @@ func TestBombs(t *testing.T) {
 		{"1 M row groups of no columns", metadata(list{root(0)}).with(field{4, raw{9, count(1<<20) + zeros}}), parquet.ErrMalformed},
 		{"row groups of 100,000 columns", metadata(wide).with(field{4, raw{9, count(1000) + zeros}}), parquet.ErrMalformed},
 		{"2 M column chunks", metadata(wide).with(field{4, raw{9, count(20) + strings.Repeat(zeros, 5)}}), parquet.ErrLimit},
-		{"pairs of nothing", plain().with(field{5, raw{9, count(most/2) + zeros}}), nil},
+		{"pairs of nothing", plain().with(field{5, raw{9, count(most/4) + zeros}}), parquet.ErrMalformed},
+		{"pairs of empty keys", plain().with(field{5, raw{9, count(most/4) + strings.Repeat("\x18\x00\x00", most/4)}}), nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

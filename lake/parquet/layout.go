@@ -126,29 +126,15 @@ func (l *Layout) at(g, c int) *chunk {
 // held reports whether the chunk has bytes in this file.
 func (c *chunk) held() bool { return c.size > 0 && !c.external }
 
-// KeyValues yields the file's own key-value pairs. There are none if the
-// footer was dropped.
+// KeyValues yields the file's own key-value pairs, all of them: they were read
+// once with the rest of the footer, so nothing can be wrong with them. There
+// are none if the footer was dropped.
 func (l *Layout) KeyValues() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		s := &scanner{b: l.meta[:min(int(l.keyValues.to), len(l.meta))], p: int(l.keyValues.from)}
 		if l.keyValues.to == 0 {
 			return
 		}
-		for range s.list(tList, tStruct, 1) {
-			var key, value string
-			for id, typ := s.field(0); typ != tStop; id, typ = s.field(id) {
-				switch id {
-				case 1:
-					key = string(s.binary(typ))
-				case 2:
-					value = string(s.binary(typ))
-				default:
-					s.skip(typ)
-				}
-			}
-			if s.err != nil || !yield(key, value) {
-				return
-			}
-		}
+		s := &scanner{b: l.meta[:l.keyValues.to], p: int(l.keyValues.from)}
+		s.pairs(tList, func(key, value []byte) bool { return yield(string(key), string(value)) })
 	}
 }

@@ -16,12 +16,9 @@ func (s *scanner) logical(typ byte) (l Logical) {
 	if !s.want(typ, tStruct) {
 		return l
 	}
-	for id, t := s.field(0); t != tStop; id, t = s.field(id) {
+	var members uint64
+	for id, t := s.field(0); t != tStop && s.alone(&members); id, t = s.field(id) {
 		if !s.want(t, tStruct) {
-			return l
-		}
-		if l.Kind != NoLogical {
-			s.fail(s.p, "logical type with more than one member")
 			return l
 		}
 		l.Kind = OtherLogical
@@ -44,7 +41,8 @@ func (s *scanner) logical(typ byte) (l Logical) {
 
 // decimal reads DecimalType.
 func (s *scanner) decimal(l *Logical) {
-	for id, t := s.field(0); t != tStop; id, t = s.field(id) {
+	var seen uint64
+	for id, t := s.field(0); t != tStop && s.once(&seen, id); id, t = s.field(id) {
 		switch id {
 		case 1:
 			l.Scale = s.i32(t)
@@ -58,7 +56,8 @@ func (s *scanner) decimal(l *Logical) {
 
 // time reads TimeType and TimestampType, which are alike.
 func (s *scanner) time(l *Logical) {
-	for id, t := s.field(0); t != tStop; id, t = s.field(id) {
+	var seen uint64
+	for id, t := s.field(0); t != tStop && s.once(&seen, id); id, t = s.field(id) {
 		switch id {
 		case 1:
 			l.UTC = s.boolean(t)
@@ -75,7 +74,8 @@ func (s *scanner) unit(typ byte) (u TimeUnit) {
 	if !s.want(typ, tStruct) {
 		return u
 	}
-	for id, t := s.field(0); t != tStop; id, t = s.field(id) {
+	var members uint64
+	for id, t := s.field(0); t != tStop && s.alone(&members); id, t = s.field(id) {
 		if id >= int(Millis) && id <= int(Nanos) {
 			u = TimeUnit(id)
 		}
@@ -86,17 +86,34 @@ func (s *scanner) unit(typ byte) (u TimeUnit) {
 
 // integer reads IntType.
 func (s *scanner) integer(l *Logical) {
-	for id, t := s.field(0); t != tStop; id, t = s.field(id) {
-		switch {
-		case id == 1 && t == tByte && s.left() > 0:
-			l.Bits = int8(s.b[s.p])
-			s.p++
-		case id == 2:
+	var seen uint64
+	for id, t := s.field(0); t != tStop && s.once(&seen, id); id, t = s.field(id) {
+		switch id {
+		case 1:
+			l.Bits = s.bits(t)
+		case 2:
 			l.Signed = s.boolean(t)
 		default:
 			s.skip(t)
 		}
 	}
+}
+
+// bits reads how many bits an integer has.
+func (s *scanner) bits(typ byte) int8 {
+	if !s.want(typ, tByte) {
+		return 0
+	}
+	if s.left() == 0 {
+		s.fail(s.p, "value cut short")
+		return 0
+	}
+	b := int8(s.b[s.p])
+	s.p++
+	if b < 0 {
+		s.fail(s.p, "negative number of bits")
+	}
+	return b
 }
 
 // converted maps enum ConvertedType, by number, to the logical type that

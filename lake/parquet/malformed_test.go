@@ -12,6 +12,9 @@ import (
 // one is a file of the column a with this chunk.
 func one(c value) obj { return metadata(list{root(1), leaf("a", 0)}, rowGroup(c)) }
 
+// pairs is a file with these key-value pairs.
+func pairs(all ...value) obj { return plain().with(field{5, list(all)}) }
+
 // schemaOf is a file without row groups.
 func schemaOf(elements ...value) obj { return metadata(elements) }
 
@@ -27,18 +30,24 @@ func TestMalformed(t *testing.T) {
 		{"no schema", plain().without(2), "without version, schema"},
 		{"no rows", plain().without(3), "num_rows"},
 		{"no row groups", plain().without(4), "row_groups"},
-		{"negative rows", plain().with(field{3, i64(-1)}), "negative number of rows"},
+		{"negative rows", plain().with(field{3, i64(-1)}), "negative count"},
 		{"two schemas", append(plain(), plain()[1]), "given twice"},
 		{"two lists of row groups", append(plain(), plain()[3]), "given twice"},
 		{"version of 64 bits", plain().with(field{1, i64(1)}), "another type"},
 		{"number over 64 bits", plain().with(field{3, raw{6, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"}}), "64 bits"},
 		{"number without end", plain().with(field{3, raw{6, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"}}), "64 bits"},
 		{"number cut", raw{12, "\x36\xff"}, "varint cut short"},
+		{"negative version", plain().with(field{1, i32(-1)}), "negative number"},
 		{"version over 32 bits", plain().with(field{1, i32(1 << 32)}), "32 bits"},
 		{"row groups no list", plain().with(field{4, i32(1)}), "another type"},
 		{"row groups of numbers", plain().with(field{4, list{i32(1)}}), "another type"},
 		{"orders for one column", plain().with(field{7, list{obj{{1, obj{}}}}}), "another number"},
 		{"pairs no list", plain().with(field{5, i32(1)}), "another type"},
+		{"pairs of numbers", pairs(i32(3), i32(3), i32(3)), "another type"},
+		{"pair without a key", pairs(obj{{2, str("v")}}), "without a key"},
+		{"pair with a key that is no text", pairs(obj{{1, str("k")}}, obj{{1, i32(3)}}), "another type"},
+		{"pair with two values", pairs(obj{{1, str("k")}, {2, str("v")}, {2, str("w")}}), "given twice"},
+		{"pair cut short", pairs(obj{{1, str("k")}, {2, raw{8, "\x7fv"}}}), "longer than the footer"},
 
 		{"schema empty", schemaOf(), "without elements"},
 		{"schema of 2^63", plain().with(field{2, huge}), "longer than the footer"},
@@ -59,9 +68,18 @@ func TestMalformed(t *testing.T) {
 		{"group unfinished", schemaOf(root(2), group("g", 0, 2), leaf("a", 0), leaf("b", 0)), "fewer elements"},
 		{"two logical types", schemaOf(root(1), leaf("a", 0, field{10, obj{{1, obj{}}, {6, obj{}}}})), "more than one member"},
 
+		{"length -5", schemaOf(root(1), leaf("a", 0, field{1, i32(7)}, field{2, i32(-5)})), "negative length"},
+		{"scale -3", schemaOf(root(1), leaf("a", 0, field{10, obj{{5, obj{{1, i32(-3)}, {2, i32(9)}}}}})), "negative length, scale"},
+		{"precision -1 of old", schemaOf(root(1), leaf("a", 0, field{6, i32(5)}, field{7, i32(0)}, field{8, i32(-1)})), "negative length, scale"},
+		{"integer of -8 bits", schemaOf(root(1), leaf("a", 0, field{10, obj{{10, obj{{1, raw{3, "\xf8"}}}}}})), "negative number of bits"},
+		{"integer of a text of bits", schemaOf(root(1), leaf("a", 0, field{10, obj{{10, obj{{1, str("8")}}}}})), "another type"},
+
 		{"no columns", metadata(list{root(1), leaf("a", 0)}, obj{{3, i64(1)}, {9, str(data)}}), "no columns"},
 		{"no number of rows", metadata(list{root(1), leaf("a", 0)}, rowGroup(chunk(a)).without(3)), "no number of rows"},
-		{"group of negative rows", metadata(list{root(1), leaf("a", 0)}, rowGroup(chunk(a)).with(field{3, i64(-5)})), "no number of rows"},
+		{"group of negative rows", metadata(list{root(1), leaf("a", 0)}, rowGroup(chunk(a)).with(field{3, i64(-5)})), "negative count"},
+		{"group of negative bytes", metadata(list{root(1), leaf("a", 0)}, rowGroup(chunk(a)).with(field{2, i64(-5)})), "negative count or size"},
+		{"group of negative bytes in the file", metadata(list{root(1), leaf("a", 0)}, rowGroup(chunk(a)).with(field{6, i64(-5)})), "negative count or size"},
+		{"group of ordinal 2^15", metadata(list{root(1), leaf("a", 0)}, rowGroup(chunk(a)).with(field{7, i16(1 << 15)})), "16 bits"},
 		{"columns twice", metadata(list{root(1), leaf("a", 0)}, append(rowGroup(chunk(a)), rowGroup(chunk(a))[0])), "given twice"},
 		{"too many chunks", metadata(list{root(1), leaf("a", 0)}, rowGroup(chunk(a), chunk(a))), "2 column chunks where the schema has 1"},
 		{"too few chunks", metadata(list{root(2), leaf("a", 0), leaf("b", 0)}, rowGroup(chunk(a))), "1 column chunks where the schema has 2"},
@@ -84,9 +102,9 @@ func TestMalformed(t *testing.T) {
 		{"offset 2^63-1", one(chunk(column(math.MaxInt64, 40, "a"))), "outside of the file"},
 		{"size 2^63-1", one(chunk(column(4, math.MaxInt64, "a"))), "outside of the file"},
 		{"dictionary and size 2^63-1", one(chunk(column(0, math.MaxInt64, "a").with(field{5, i64(0)}, field{11, i64(4)}))), "outside of the file"},
-		{"size negative", one(chunk(column(4, -40, "a"))), "negative size"},
-		{"size -2^63", one(chunk(column(4, math.MinInt64, "a"))), "negative size"},
-		{"values negative", one(chunk(a.with(field{5, i64(-1)}))), "negative size or number"},
+		{"size negative", one(chunk(column(4, -40, "a"))), "negative count or size"},
+		{"size -2^63", one(chunk(column(4, math.MinInt64, "a"))), "negative count or size"},
+		{"values negative", one(chunk(a.with(field{5, i64(-1)}))), "negative count or size"},
 		{"data page behind its chunk", one(chunk(column(80, 10, "a").with(field{11, i64(4)}))), "first data page outside"},
 		{
 			"chunks over one another",
@@ -147,6 +165,8 @@ func TestTolerated(t *testing.T) {
 		{"dictionary and no data", one(chunk(column(0, 40, "a").with(field{5, i64(0)}, field{11, i64(4)})))},
 		{"a list where the filter's length should be", one(chunk(a.with(field{15, list{obj{{1, i32(0)}}}})))},
 		{"row group at a wrong offset", metadata(list{root(1), leaf("a", 0)}, rowGroup(chunk(a)).with(field{5, i64(-7)}, field{7, i16(3)}))},
+		{"length -1 where it means nothing", schemaOf(root(1), leaf("a", 0, field{2, i32(-1)}, field{7, i32(-1)}, field{8, i32(-1)}))},
+		{"more row groups than ordinals", metadata(list{root(1), leaf("a", 0)}, rowGroup(chunk(a)).with(field{7, i16(-1 << 15)}))},
 		{"rows of another number", plain().with(field{3, i64(1 << 40)})},
 	}
 	for _, tt := range tests {

@@ -19,8 +19,6 @@ func (c *chunk) place(dictionary int64) {
 // footer, "" if nothing is.
 func (c *chunk) check(footer int64) string {
 	switch {
-	case c.size < 0 || c.raw < 0 || c.values < 0:
-		return "negative size or number of values"
 	case c.external || c.size == 0: // no bytes in this file
 		c.start, c.data = max(c.start, 0), max(c.data, 0)
 		return ""

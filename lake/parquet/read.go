@@ -9,7 +9,8 @@ import (
 )
 
 // ReadLayout reads the footer of a file of size bytes: the last Options.Tail
-// bytes first, and if they do not hold all of it, the footer alone.
+// bytes first, and if they do not hold all of it, the footer alone. Errors are
+// those that this package names, never a *ShortError, and those of r and ctx.
 func ReadLayout(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*Layout, error) {
 	opts = opts.withDefaults()
 	if size < headLen+tailLen {
@@ -29,6 +30,10 @@ func ReadLayout(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*
 		}
 	}
 	l, err := ParseFooter(tail, size, opts)
+	if _, short := errors.AsType[*ShortError](err); short {
+		// The second read gave another length than the first.
+		return nil, &FormatError{Offset: size - tailLen, What: "length of the footer changed while it was read"}
+	}
 	if err != nil {
 		return nil, err
 	}

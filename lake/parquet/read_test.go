@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -17,7 +18,8 @@ import (
 type reader struct {
 	b     []byte
 	reads [][2]int64
-	err   error // after the first read
+	err   error  // after the first read
+	then  func() // called after the first read
 }
 
 func (r *reader) ReadAt(p []byte, off int64) (int, error) {
@@ -26,6 +28,9 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 		return 0, r.err
 	}
 	n := copy(p, r.b[min(off, int64(len(r.b))):])
+	if r.then != nil && len(r.reads) == 1 {
+		r.then()
+	}
 	if n < len(p) || off+int64(n) == int64(len(r.b)) {
 		return n, io.EOF // as readers may also when they read all
 	}
@@ -95,6 +100,18 @@ func TestReadLayoutErrors(t *testing.T) {
 				t.Errorf("reads %v", tt.r.reads)
 			}
 		})
+	}
+}
+
+// A file whose footer has another length when it is read again is not the file
+// that it was: no caller can pass more of it, so none is told to.
+func TestReadLayoutOfChangingFile(t *testing.T) {
+	whole := file(data, plain())
+	changing := &reader{b: whole}
+	changing.then = func() { binary.LittleEndian.PutUint32(whole[len(whole)-8:], uint32(len(whole)-12)) }
+	_, err := parquet.ReadLayout(t.Context(), changing, int64(len(whole)), parquet.Options{Tail: 10})
+	if _, short := errors.AsType[*parquet.ShortError](err); short || !errors.Is(err, parquet.ErrMalformed) || len(changing.reads) != 2 {
+		t.Errorf("got %v after %d reads", err, len(changing.reads))
 	}
 }
 

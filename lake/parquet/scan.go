@@ -145,6 +145,24 @@ func (s *scanner) i32(typ byte) int32 {
 	return s.narrow()
 }
 
+// natural reads an integer of 32 bits that is never negative.
+func (s *scanner) natural(typ byte) int32 {
+	n := s.i32(typ)
+	if n < 0 {
+		s.fail(s.p, "negative number")
+	}
+	return n
+}
+
+// count reads a count or a size of 64 bits, which is never negative.
+func (s *scanner) count(typ byte) int64 {
+	n := s.i64(typ)
+	if n < 0 {
+		s.fail(s.p, "negative count or size")
+	}
+	return n
+}
+
 // narrow reads a zigzag varint that must fit into 32 bits.
 func (s *scanner) narrow() int32 {
 	if s.p < len(s.b) && s.b[s.p] < 0x80 { // most are enums and counts

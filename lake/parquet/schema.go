@@ -65,9 +65,12 @@ func (s *scanner) schema(typ byte, most int) *schema {
 // schemaElement reads one SchemaElement and returns its name.
 func (s *scanner) schemaElement(n *node) (name []byte) {
 	*n = node{field: NoField, parent: -1, repetition: -1}
-	named := false
+	var seen uint64
 	converted, scale, precision := int32(-1), int32(0), int32(0)
 	for id, typ := s.field(0); typ != tStop; id, typ = s.field(id) {
+		if !s.once(&seen, id) {
+			return nil
+		}
 		switch id {
 		case 1:
 			n.physical, n.hasType = s.physical(typ), true
@@ -76,7 +79,7 @@ func (s *scanner) schemaElement(n *node) (name []byte) {
 		case 3:
 			n.repetition = s.repetition(typ)
 		case 4:
-			name, named = s.binary(typ), true
+			name = s.binary(typ)
 		case 5:
 			n.children = s.i32(typ)
 		case 6:
@@ -93,12 +96,16 @@ func (s *scanner) schemaElement(n *node) (name []byte) {
 			s.skip(typ)
 		}
 	}
-	if !named {
+	if seen&(1<<4) == 0 {
 		s.fail(s.p, "schema element without a name")
 	}
 	n.repeated = n.repetition == 2
 	if n.logical.Kind == NoLogical {
 		n.logical = convertedLogical(converted, scale, precision)
+	}
+	// Checked here and not above: where they mean nothing, writers put -1.
+	if n.hasType && n.physical == FixedLenByteArray && n.typeLen < 0 || n.logical.Scale < 0 || n.logical.Precision < 0 {
+		s.fail(s.p, "negative length, scale or precision")
 	}
 	return name
 }

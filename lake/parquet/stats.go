@@ -37,15 +37,19 @@ type Stats struct {
 }
 
 // Stats returns what the writer said of column c in row group g. Without
-// statistics, or with the footer dropped, all is absent.
+// statistics, or with the footer dropped, all is absent. Statistics that break
+// the format, or count more than there is, are an error.
 func (l *Layout) Stats(g, c int) (Stats, error) {
 	out := Stats{Nulls: -1, Distinct: -1, NaNs: -1}
-	at := l.at(g, c).stats
-	if at == 0 {
+	k := l.at(g, c)
+	if k.stats == 0 {
 		return out, nil
 	}
-	s := &scanner{b: l.meta, p: int(at), base: l.start}
+	s := &scanner{b: l.meta, p: int(k.stats), base: l.start}
 	s.statistics(&out)
+	if max(out.Nulls, out.Distinct, out.NaNs) > k.values {
+		s.fail(int(k.stats), "statistics of more values than there are")
+	}
 	if s.err != nil {
 		return Stats{Nulls: -1, Distinct: -1, NaNs: -1},
 			fmt.Errorf("read statistics of row group %d, column %d: %w", g, c, s.err)
@@ -55,7 +59,8 @@ func (l *Layout) Stats(g, c int) (Stats, error) {
 
 // statistics reads Statistics.
 func (s *scanner) statistics(out *Stats) {
-	for id, typ := s.field(0); typ != tStop; id, typ = s.field(id) {
+	var seen uint64
+	for id, typ := s.field(0); typ != tStop && s.once(&seen, id); id, typ = s.field(id) {
 		switch id {
 		case 1:
 			out.OldMax = s.binary(typ)
@@ -79,15 +84,6 @@ func (s *scanner) statistics(out *Stats) {
 			s.skip(typ)
 		}
 	}
-}
-
-// count reads a count, which is never negative.
-func (s *scanner) count(typ byte) int64 {
-	n := s.i64(typ)
-	if n < 0 {
-		s.fail(s.p, "negative count")
-	}
-	return n
 }
 
 // exactness reads an optional boolean that is there.

@@ -9,7 +9,7 @@ import (
 	"github.com/laketap/laketap/lake/parquet"
 )
 
-// statsOf reads a file whose one chunk has these statistics.
+// statsOf reads a file whose one chunk, of ten values, has these statistics.
 func statsOf(t *testing.T, opts parquet.Options, stats ...field) (parquet.Stats, error) {
 	t.Helper()
 	meta := column(4, 40, "a")
@@ -75,6 +75,10 @@ func TestMalformedStats(t *testing.T) {
 		"negative nulls":    {3, i64(-1)},
 		"nulls no number":   {3, str("1")},
 		"exact no boolean":  {7, i32(1)},
+		"maximum twice":     {5, str("y")},
+		"nulls over all":    {3, i64(11)},
+		"distinct over all": {4, i64(11)},
+		"NaNs over all":     {9, i64(1 << 62)},
 	} {
 		got, err := statsOf(t, parquet.Options{}, field{5, str("z")}, f)
 		if !errors.Is(err, parquet.ErrMalformed) || got.Max != nil {

@@ -2,7 +2,7 @@ package oracletest_test
 
 import (
 	"bytes"
-	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -36,8 +36,7 @@ func compare(t *testing.T, file []byte) {
 	}
 }
 
-// corpus returns the files of a folder and below it, by name; none if the
-// folder is not there.
+// corpus returns the files of a folder and below it, by name.
 func corpus(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -49,19 +48,24 @@ func corpus(t *testing.T, dir string) map[string][]byte {
 		files[strings.TrimPrefix(path, dir+"/")] = b
 		return err
 	})
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err != nil {
 		t.Fatal(err)
 	}
 	return files
 }
 
-// moduleDir returns where a module's sources are, "" if they are not here.
-func moduleDir(ctx context.Context, module string) string {
-	out, err := exec.CommandContext(ctx, "go", "env", "GOMODCACHE").Output()
-	if err != nil {
-		return ""
+// moduleDir returns where the sources of a module are, of the version that the
+// go.mod in dir requires: no version stands here, which an upgrade would miss.
+func moduleDir(t *testing.T, dir, module string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	var at struct{ Dir, Error string }
+	if bad := json.Unmarshal(out, &at); bad != nil || err != nil || at.Dir == "" {
+		t.Fatalf("%s, as %s/go.mod requires it, is not to be had: %v %s", module, dir, err, at.Error)
 	}
-	return filepath.Join(strings.TrimSpace(string(out)), module)
+	return at.Dir
 }
 
 // compareAll compares every file of a corpus that is not encrypted.
@@ -87,17 +91,14 @@ func TestSamples(t *testing.T) { compareAll(t, corpus(t, "../testdata"), 33) }
 
 // Files that come with arrow-go.
 func TestArrowFiles(t *testing.T) {
-	files := corpus(t, moduleDir(t.Context(), "github.com/apache/arrow-go/v18@v18.8.0/parquet"))
-	compareAll(t, files, 1)
+	dir := moduleDir(t, ".", "github.com/apache/arrow-go/v18")
+	compareAll(t, corpus(t, filepath.Join(dir, "parquet")), 1)
 }
 
-// Files that come with iceberg-go, if it is in the module cache.
+// Files that come with iceberg-go, which the other oracle requires.
 func TestIcebergFiles(t *testing.T) {
-	files := corpus(t, moduleDir(t.Context(), "github.com/apache/iceberg-go@v0.7.0/table/testdata"))
-	if len(files) == 0 {
-		t.Skip("iceberg-go v0.7.0 is not in the module cache")
-	}
-	compareAll(t, files, 20)
+	dir := moduleDir(t, "../../iceberg/oracletest", "github.com/apache/iceberg-go")
+	compareAll(t, corpus(t, filepath.Join(dir, "table/testdata")), 20)
 }
 
 // wrong are files that are bad on purpose, and what is bad in their footers;
