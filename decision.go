@@ -59,12 +59,15 @@ type Gain struct {
 }
 
 // An Outcome is what came of a decision for one engine on one target, or of
-// leaving that target alone.
+// leaving that target alone. That of an object as a whole tells what reading it
+// cost, and of the bytes brought those of no column; one each for its columns
+// tell which of them were used.
 type Outcome struct {
 	At       time.Time
 	Decision string
 	Engine   Engine // who reused it; zero for what nobody used
 	Object   ObjectName
+	Field    int           // of a column that was brought; 0: of the object as a whole
 	Held     bool          // a held-out target: nothing was done, and this is what it cost
 	Used     bool          // what was brought was used
 	Requests int64         // that waited for the origin

@@ -2,6 +2,7 @@ package laketap
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"strconv"
@@ -13,6 +14,8 @@ import (
 // credentials and the prefix that the origin is asked with, and whether the
 // origin has let them in lately. Nothing is answered without the origin to
 // who is not proven, and nothing fetched with one right serves another that is not.
+// Scope and Engine let who has a right be met again: the right is to all of the
+// bucket's keys below Scope, and a [Fetch] that came with it gets those too.
 type Get struct {
 	Name      ObjectName
 	Head      bool
@@ -21,7 +24,9 @@ type Get struct {
 	Checksums bool // x-amz-checksum-mode: ENABLED
 	Table     TableID
 	Right     string // opaque, no secret; "" is a right like any other
+	Scope     string // a path by whole segments, or the key itself; "" is the whole bucket
 	Proven    bool
+	Engine    Engine // that asks
 }
 
 // A Range is a part of an object as a client may name it (RFC 9110 §14.1.2);
@@ -81,4 +86,9 @@ func (b Body) Close() error {
 }
 
 // A Fetch gets from the origin with the credentials of the session that asks.
+// It may be kept: it refuses what the session's right is not to, and whatever
+// is asked of it once the session has ended, by [ErrNoRight].
 type Fetch func(context.Context, Get) (*Reply, error)
+
+// ErrNoRight is what a [Fetch] says of what its session may not read.
+var ErrNoRight = errors.New("session has no right to the object")

@@ -122,7 +122,10 @@ func TestPlainReadsGoThroughBlocks(t *testing.T) {
 				if b.get.Right == "" || b.get.Table != (laketap.TableID{Catalog: "prod", UUID: "uuid-t"}) {
 					t.Errorf("asked for the table %v with the right %q", b.get.Table, b.get.Right)
 				}
-				b.get.Right, b.get.Table = "", laketap.TableID{}
+				if b.get.Scope != "wh/t" || b.get.Engine != (laketap.Engine{Name: "spark", Version: "4.1"}) {
+					t.Errorf("asked in the scope %q of %v", b.get.Scope, b.get.Engine)
+				}
+				b.get = laketap.Get{Name: b.get.Name, Head: b.get.Head, Range: b.get.Range, Cond: b.get.Cond, Checksums: b.get.Checksums, Proven: b.get.Proven}
 				if diff := cmp.Diff(c.want, b.get); diff != "" {
 					t.Errorf("get (-want +got):\n%s", diff)
 				}

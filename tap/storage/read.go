@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/laketap/laketap"
+	"github.com/laketap/laketap/tap"
 )
 
 // read answers GET and HEAD.
@@ -30,6 +31,9 @@ func (s *Server) readObject(r *request, get laketap.Get) *answer {
 	// request is over.
 	var failed atomic.Bool
 	fetch := func(ctx context.Context, get laketap.Get) (*laketap.Reply, error) {
+		if get.Name != r.name() {
+			return s.fetchBeside(ctx, r, get)
+		}
 		reply, err := s.fetch(s.newExchange(ctx), r, get)
 		if err != nil {
 			failed.Store(true)
@@ -69,7 +73,8 @@ func identified(r *request, header []laketap.Field) []laketap.Field {
 // authorizeHit says in the Get for whom it is: the table that the session was
 // handed out for, and whether the origin has let its credentials in lately.
 func (s *Server) authorizeHit(r *request, get *laketap.Get) {
-	get.Right = s.right(r)
+	get.Right, get.Scope = s.right(r), s.prefixOf(r, get.Name)
+	get.Engine = tap.EngineAtStorage(r.header("User-Agent"), r.who.engine())
 	if r.who.session != nil {
 		get.Table = r.who.session.Table
 	}
