@@ -16,6 +16,7 @@ import (
 // who is not proven, and nothing fetched with one right serves another that is not.
 // Scope and Engine let who has a right be met again: the right is to all of the
 // bucket's keys below Scope, and a [Fetch] that came with it gets those too.
+// Background says that no client waits: those for whom one does go first.
 type Get struct {
 	Name      ObjectName
 	Head      bool
@@ -27,6 +28,8 @@ type Get struct {
 	Scope     string // a path by whole segments, or the key itself; "" is the whole bucket
 	Proven    bool
 	Engine    Engine // that asks
+
+	Background bool
 }
 
 // A Range is a part of an object as a client may name it (RFC 9110 §14.1.2);

@@ -76,8 +76,10 @@ func (c *Cache) Verify(ctx context.Context) (v Verified, err error) {
 }
 
 // Warm brings a part of an object in, as a client's read of it would, and
-// returns how many bytes were read, wherever they came from.
+// returns how many bytes were read, wherever they came from. It is in the
+// background, whatever get says: at the origin, clients go first.
 func (c *Cache) Warm(ctx context.Context, get laketap.Get, fetch laketap.Fetch) (int64, error) {
+	get.Background = true
 	reply, err := c.Get(ctx, get, fetch)
 	if err != nil {
 		return 0, err
