@@ -21,6 +21,7 @@ type ask struct {
 	at     time.Time
 	order  uint64 // later asks know better
 	done   chan struct{}
+	urgent chan struct{} // closed when a client waits for what was begun in the background; nil: one did from the start
 
 	// Guarded by Cache.mu.
 	dead    bool  // what it asks for has changed meanwhile
@@ -72,6 +73,9 @@ func (r *request) join(ctx context.Context, a *ask) (*laketap.Reply, bool, error
 	} else {
 		a.waiters++
 	}
+	if !r.get.Background && a.urgent != nil && !closed(a.urgent) {
+		close(a.urgent)
+	}
 	r.c.mu.Unlock()
 	select {
 	case <-a.done:
@@ -120,7 +124,7 @@ func (a *ask) began(f *fill) {
 func (r *request) ask(get laketap.Get, o *object, shared bool) (reply *laketap.Reply, err error) {
 	a := r.register(get, shared)
 	defer r.settle(a)
-	reply, err = r.fetch(r.c.base, get)
+	reply, err = r.origin(get, a.urgent)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +146,9 @@ func (r *request) register(get laketap.Get, shared bool) *ask {
 	a := &ask{
 		right: get.Right, head: get.Head, rng: get.Range, shared: shared,
 		at: c.opts.Now(), order: c.nextID, done: make(chan struct{}),
+	}
+	if get.Background {
+		a.urgent = make(chan struct{})
 	}
 	c.asks[get.Name] = append(c.asks[get.Name], a)
 	return a
@@ -194,7 +201,7 @@ func (r *request) learn(a *ask, get laketap.Get, reply *laketap.Reply) (*laketap
 	if get.Head {
 		return reply, nil
 	}
-	f := c.fill(o, v.off, v.end, reply.Body.Stream)
+	f := r.fill(o, v.off, v.end, reply.Body.Stream)
 	if f == nil {
 		return c.passing(reply, "busy"), nil
 	}

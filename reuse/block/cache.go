@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -35,6 +36,8 @@ type Options struct {
 	MaxExtents int   // 0 is 2,000,000
 	MaxFilling int64 // bytes in memory on their way from the origin; 0 is 512 MiB
 
+	MaxRequests int // under way at one origin; 0 is 256
+
 	Contract  Contract      // nil: nothing is immutable
 	Trust     time.Duration // for how long a contract is taken at its word; 0 is 24 h
 	Encrypted bool          // also keep objects that the store encrypts with keys of KMS
@@ -47,6 +50,7 @@ type Options struct {
 	Log        *slog.Logger          // nil: discarded
 	Registerer prometheus.Registerer // nil: not measured
 	Now        func() time.Time      // nil: time.Now
+	Jitter     func() float64        // in [0, 1), from any goroutine; nil: rand.Float64
 }
 
 // withDefaults fills in what zero stands for.
@@ -65,6 +69,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxFilling == 0 {
 		o.MaxFilling = 512 << 20
+	}
+	if o.MaxRequests == 0 {
+		o.MaxRequests = 256
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.Float64
 	}
 	if o.Trust == 0 {
 		o.Trust = 24 * time.Hour
@@ -99,6 +109,7 @@ type Cache struct {
 	mu      sync.Mutex
 	objects map[laketap.ObjectName]*object
 	asks    map[laketap.ObjectName][]*ask
+	gates   map[string]*gate // by origin
 	nextID  uint64
 	extents int
 	filling int64 // bytes that fills may have in memory
@@ -123,6 +134,7 @@ func openPieces(opts Options, piece int64) (*Cache, error) {
 		piece:   piece,
 		objects: map[laketap.ObjectName]*object{},
 		asks:    map[laketap.ObjectName][]*ask{},
+		gates:   map[string]*gate{},
 	}
 	c.log = c.opts.Log
 	c.ram, c.order = newRAM(c.opts.MaxRAM), newOrder()
@@ -150,6 +162,9 @@ func (c *Cache) Close() error {
 		return nil
 	}
 	c.closed = true
+	for _, g := range c.gates {
+		g.close()
+	}
 	c.mu.Unlock()
 	c.cancel()
 	if c.disk == nil {

@@ -52,9 +52,11 @@ type piece struct {
 func (p piece) has(pos int64) bool { return p.off <= pos && pos < p.off+int64(p.n) }
 
 // fill starts to take in bytes [off, end) of a version from the body of a
-// reply; nil if as many are under way as may be. c.mu is held. The caller is
-// its first reader, and detaches when it has made another.
-func (c *Cache) fill(o *object, off, end int64, body io.ReadCloser) *fill {
+// reply; nil if as many are under way as may be, of which the background has
+// half. c.mu is held. The caller is its first reader, and detaches when it has
+// made another.
+func (r *request) fill(o *object, off, end int64, body io.ReadCloser) *fill {
+	c := r.c
 	if off == end {
 		// An object of no bytes: nothing will come.
 		f := &fill{c: c, o: o, off: off, end: end, body: body, readers: 1, ended: true}
@@ -64,7 +66,11 @@ func (c *Cache) fill(o *object, off, end int64, body io.ReadCloser) *fill {
 	}
 	f := &fill{c: c, o: o, off: off, end: end, body: body, readers: 1, ahead: off}
 	f.reserved = min(end-off, 2*c.piece)
-	if c.filling+f.reserved > c.opts.MaxFilling {
+	most := c.opts.MaxFilling
+	if r.get.Background {
+		most /= 2
+	}
+	if c.filling+f.reserved > most {
 		return nil
 	}
 	c.filling += f.reserved
@@ -91,7 +97,7 @@ func (r *request) begin(o *object, off, end int64) (*laketap.Reply, bool, error)
 	get := r.part(o, off, end)
 	a := r.register(get, true)
 	defer r.settle(a)
-	reply, err := r.fetch(r.c.base, get)
+	reply, err := r.origin(get, a.urgent)
 	if err != nil {
 		return nil, true, err
 	}
@@ -124,7 +130,7 @@ func (r *request) begun(a *ask, v *version, reply *laketap.Reply) (*laketap.Repl
 	var f *fill
 	if o != nil {
 		a.o, r.vouched = o, o
-		f = c.fill(o, v.off, v.end, reply.Body.Stream)
+		f = r.fill(o, v.off, v.end, reply.Body.Stream)
 	}
 	if f == nil {
 		c.mu.Unlock()

@@ -2,6 +2,7 @@ package block
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -23,11 +24,12 @@ type request struct {
 	fetch laketap.Fetch
 	at    time.Time
 
-	immutable bool    // the contract says so, of size
-	size      int64   // -1: the contract does not state it
-	vouched   *object // what the origin has told us, for this right, since the request came
-	alone     bool    // has waited for another's reply in vain
-	waited    *fill   // what it waited for has begun: one reader of it is this request's
+	immutable bool            // the contract says so, of size
+	size      int64           // -1: the contract does not state it
+	vouched   *object         // what the origin has told us, for this right, since the request came
+	left      <-chan struct{} // closed when nobody wants it any more; nil: a client does
+	alone     bool            // has waited for another's reply in vain
+	waited    *fill           // what it waited for has begun: one reader of it is this request's
 }
 
 // Get answers a read. What is held is given out if the origin would give the
@@ -36,6 +38,9 @@ type request struct {
 // outlives the one who began it.
 func (c *Cache) Get(ctx context.Context, get laketap.Get, fetch laketap.Fetch) (*laketap.Reply, error) {
 	r := &request{c: c, get: get, fetch: fetch, at: c.opts.Now()}
+	if get.Background {
+		r.left = ctx.Done()
+	}
 	if get.Proven && c.opts.Contract != nil {
 		var v laketap.Object
 		v, r.immutable = c.opts.Contract.Version(get.Table, get.Name)
@@ -212,8 +217,11 @@ func span(off, end int64) laketap.Range { return laketap.Range{From: off, To: en
 
 // bypass asks the origin just what the client asked, and keeps nothing.
 func (r *request) bypass(reason string) (*laketap.Reply, error) {
+	if r.get.Background {
+		return nil, fmt.Errorf("%w (%s)", errNotKept, reason)
+	}
 	r.c.metrics.bypassed(reason)
-	reply, err := r.fetch(r.c.base, r.get)
+	reply, err := r.origin(r.get, nil)
 	if err == nil && reply.Status/100 == 2 && !r.get.Head {
 		reply.Body = r.c.metrics.counted(reply.Body)
 	}

@@ -24,6 +24,9 @@ type metrics struct {
 	unwritten  prometheus.Counter
 	diskErrors prometheus.Counter
 	moved      prometheus.Counter
+	queued     prometheus.Counter
+	overdue    prometheus.Counter
+	slowed     prometheus.Counter
 }
 
 // reasons are why a read goes around the cache.
@@ -53,6 +56,9 @@ func newMetrics(reg prometheus.Registerer, c *Cache) (*metrics, error) {
 		unwritten:  count("unwritten", "Extents that were kept in memory only because the disk was slow or in trouble."),
 		diskErrors: count("disk_errors", "Failures of the cache directory."),
 		moved:      count("moved_bytes", "Bytes of extents that were written again to reclaim room."),
+		queued:     count("queued", "Clients' requests to the origin that waited for their turn."),
+		overdue:    count("overdue", "Clients' requests that were sent to the origin beyond the bound, since they had waited too long."),
+		slowed:     count("slowed", "Answers by which the origin said that it is too busy."),
 	}
 	for _, from := range []laketap.Served{laketap.FromOrigin, laketap.FromDisk, laketap.FromMemory} {
 		m.served[from] = bytes.WithLabelValues(from.String())
@@ -68,6 +74,7 @@ func newMetrics(reg prometheus.Registerer, c *Cache) (*metrics, error) {
 	}
 	for _, collector := range []prometheus.Collector{
 		bytes, m.bypass, m.heads, m.joined, m.confirmed, m.changed, m.broken, m.damaged, m.evicted, m.unwritten, m.diskErrors, m.moved,
+		m.queued, m.overdue, m.slowed,
 		gauge("objects", "Versions of objects that are known.", func(s Stats) float64 { return float64(s.Objects) }),
 		gauge("extents", "Extents that are held.", func(s Stats) float64 { return float64(s.Extents) }),
 		gauge("memory_bytes", "Bytes of extents in memory.", func(s Stats) float64 { return float64(s.RAM) }),

@@ -180,7 +180,7 @@ func (b *reader) look() error {
 func (b *reader) fetch(off, end int64) error {
 	c, r := b.r.c, b.r
 	get := r.part(b.o, off, end)
-	reply, err := r.fetch(c.base, get)
+	reply, err := r.origin(get, nil)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (b *reader) fetch(off, end int64) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := c.fill(b.o, off, end, reply.Body.Stream)
+	f := r.fill(b.o, off, end, reply.Body.Stream)
 	if f == nil {
 		_ = reply.Body.Close()
 		return errors.New("too many fills under way")

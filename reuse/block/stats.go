@@ -85,6 +85,9 @@ func (c *Cache) Warm(ctx context.Context, get laketap.Get, fetch laketap.Fetch) 
 		return 0, err
 	}
 	defer reply.Body.Close()
+	if _, kept := reply.Body.Stream.(*reader); reply.Body.Stream != nil && !kept && reply.Status/100 == 2 && !get.Head {
+		return 0, fmt.Errorf("warm %s/%s: %w", get.Name.Bucket, get.Name.Key, errNotKept)
+	}
 	if reply.Status/100 != 2 {
 		return 0, fmt.Errorf("warm %s/%s: origin answered status %d", get.Name.Bucket, get.Name.Key, reply.Status)
 	}
