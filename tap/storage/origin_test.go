@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/md5"
 	"encoding/hex"
@@ -45,6 +46,13 @@ type origin struct {
 	uploads  map[string]map[string][]byte
 	requests []seen
 	sends    int
+	guests   []guest
+}
+
+// A guest has keys that the store knows and that open less than everything.
+type guest struct {
+	keys   sigv4.Credentials
+	allows func(write bool, name string) bool // name is "bucket/key"
 }
 
 type object struct {
@@ -172,7 +180,65 @@ func (o *origin) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	s.Trailer = body.Trailer()
 	o.note(s)
+	if !o.allowed(s.KeyID, r, data) {
+		w.WriteHeader(http.StatusForbidden)
+		if r.Method != http.MethodHead {
+			fmt.Fprint(w, "<Error><Code>AccessDenied</Code></Error>")
+		}
+		return
+	}
 	o.store(w, r, data)
+}
+
+// admit makes the store know a guest's keys, or know them otherwise.
+func (o *origin) admit(g guest) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.guests = slices.DeleteFunc(o.guests, func(old guest) bool { return old.keys == g.keys })
+	o.guests = append(o.guests, g)
+}
+
+// known returns the keys that the store knows.
+func (o *origin) known() []sigv4.Credentials {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := make([]sigv4.Credentials, 0, 2+len(o.guests))
+	all = append(all, ownKeys, vended)
+	for _, g := range o.guests {
+		all = append(all, g.keys)
+	}
+	return all
+}
+
+// allowed asks a guest's rights for all that a request names; who is no guest
+// may do everything.
+func (o *origin) allowed(keyID string, r *http.Request, data []byte) bool {
+	o.mu.Lock()
+	guests := slices.Clone(o.guests)
+	o.mu.Unlock()
+	for _, g := range guests {
+		if g.keys.AccessKeyID != keyID {
+			continue
+		}
+		bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		write := r.Method != http.MethodGet && r.Method != http.MethodHead
+		if source := strings.TrimPrefix(r.Header.Get("X-Amz-Copy-Source"), "/"); source != "" && !g.allows(false, source) {
+			return false
+		}
+		if !r.URL.Query().Has("delete") {
+			return g.allows(write, bucket+"/"+cmp.Or(key, r.URL.Query().Get("prefix")))
+		}
+		var in struct{ Object []struct{ Key string } }
+		if xml.Unmarshal(data, &in) != nil {
+			return false
+		}
+		for _, obj := range in.Object {
+			if !g.allows(true, bucket+"/"+obj.Key) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // verify checks a request as strictly as a store does.
@@ -191,7 +257,7 @@ func (o *origin) verify(r *http.Request) (*sigv4.Reader, *sigv4.Auth, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, k := range []sigv4.Credentials{ownKeys, vended} {
+	for _, k := range o.known() {
 		if auth.AccessKeyID == k.AccessKeyID && auth.SessionToken == k.SessionToken {
 			if err := auth.Verify(sr, k.SecretAccessKey, "us-east-1", time.Now()); err != nil {
 				return nil, auth, err
