@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/laketap/laketap"
+	"github.com/laketap/laketap/internal/durable"
 )
 
 // denyFileMax bounds what is read of a file: every denial at its longest
@@ -79,23 +80,7 @@ func (f denyFile) write(name string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return fmt.Errorf("write deny list: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".tmp-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("write deny list: %w", err)
-	}
-	defer os.Remove(tmp.Name()) // gone already if all went well
-	_, err = tmp.Write(append(text, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write deny list: %w", err)
-	}
-	if err := os.Rename(tmp.Name(), name); err != nil {
-		return fmt.Errorf("write deny list: %w", err)
-	}
-	dir, err := os.Open(filepath.Dir(name))
-	if err != nil {
-		return fmt.Errorf("write deny list: %w", err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+	if err := durable.Replace(name, append(text, '\n')); err != nil {
 		return fmt.Errorf("write deny list: %w", err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/laketap/laketap/internal/durable"
 	"github.com/laketap/laketap/tap"
 )
 
@@ -58,36 +59,10 @@ func makeKeyring(name string) (*tap.Keyring, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return nil, fmt.Errorf("data: make directory (is it writable?): %w", err)
 	}
-	if err := writeDurably(name, ring.Text()); err != nil {
+	if err := durable.Create(name, ring.Text()); err != nil {
 		return nil, fmt.Errorf("data: write cluster key: %w", err)
 	}
 	return ring, nil
-}
-
-// writeDurably makes a file, readable by its owner only: whoever looks, even
-// after a power cut, finds none or all of it. One that is there is left alone,
-// and the error is [fs.ErrExist].
-func writeDurably(name string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".tmp-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	// Synced before it has its name, or the name could outlive the content.
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	// A link and not a rename: that would replace another node's file.
-	if err := os.Link(f.Name(), name); err != nil {
-		return err
-	}
-	// The name is durable only when its folder is.
-	dir, err := os.Open(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // readSecret reads a file that only its owner may read. The error names the

@@ -33,7 +33,7 @@ var planned = []string{"decide", "console"}
 
 // leaves are small packages of internal/ that every folder may import; they
 // import the standard library and the vocabulary only.
-var leaves = []string{"internal/certs", "internal/invariants", "internal/sigv4"}
+var leaves = []string{"internal/certs", "internal/durable", "internal/invariants", "internal/sigv4"}
 
 // onlyIn names the one folder that may import a heavy dependency, so that
 // replacing it is a change to one package. Tests may use any as an oracle.
