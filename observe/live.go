@@ -107,20 +107,11 @@ func (l *Live) hash(bucket, key string) uint64 {
 // hashOf hashes the object of a location as metadata has it; ok is false if it
 // is in no S3 store.
 func (l *Live) hashOf(location string) (hash uint64, ok bool) {
-	bucket, key, ok := splitS3(location)
+	bucket, key, ok := laketap.SplitS3(location)
 	if !ok {
 		return 0, false
 	}
 	return l.hash(bucket, key), true
-}
-
-// splitS3 splits an s3, s3a or s3n location. The key stands as it is.
-func splitS3(location string) (bucket, key string, ok bool) {
-	scheme, rest, ok := strings.Cut(location, "://")
-	if !ok || scheme != "s3" && scheme != "s3a" && scheme != "s3n" {
-		return "", "", false
-	}
-	return strings.Cut(rest, "/")
 }
 
 // Table takes in what a catalog answered about a table.
@@ -371,7 +362,7 @@ var errNotHeld = errors.New("not at hand")
 
 // Open implements [iceberg.Opener] over what is at hand.
 func (n *learning) Open(_ context.Context, location string) (io.ReadCloser, int64, error) {
-	bucket, key, ok := splitS3(location)
+	bucket, key, ok := laketap.SplitS3(location)
 	if !ok {
 		return nil, 0, errNotHeld
 	}

@@ -12,28 +12,11 @@ import (
 // no slash at either end; "" is the whole bucket.
 type Location struct{ Origin, Bucket, Path string }
 
-// SplitS3 splits an s3, s3a or s3n URI into bucket and key, as Iceberg writes
-// them: the key is taken as it stands, nothing is unescaped. ok is false for
-// any other scheme and for a URI without a bucket.
-func SplitS3(uri string) (bucket, key string, ok bool) {
-	scheme, rest, found := strings.Cut(uri, "://")
-	if !found {
-		return "", "", false
-	}
-	switch strings.ToLower(scheme) {
-	case "s3", "s3a", "s3n":
-	default:
-		return "", "", false
-	}
-	bucket, key, _ = strings.Cut(rest, "/")
-	return bucket, key, bucket != ""
-}
-
 // LocationOf returns the location of a prefix URI in an origin; ok is false if
 // it is not an S3 URI, or its path begins with another slash (its keys would
 // not be the ones below the path) or climbs with "." or "..".
 func LocationOf(origin, uri string) (Location, bool) {
-	bucket, key, ok := SplitS3(uri)
+	bucket, key, ok := laketap.SplitS3(uri)
 	if !ok || strings.HasPrefix(key, "/") || Climbs(key) {
 		return Location{}, false
 	}

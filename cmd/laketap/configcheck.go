@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/laketap/laketap"
 	"github.com/laketap/laketap/tap"
 )
 
@@ -190,7 +191,7 @@ func (k *checker) advertise(text string) {
 // stores as another place than the one that was granted.
 func (k *checker) prefixes(at string, all []string) {
 	for _, uri := range all {
-		if _, _, ok := tap.SplitS3(uri); !ok {
+		if _, _, ok := laketap.SplitS3(uri); !ok {
 			k.add(at, "%q does not begin with s3:// and a bucket", uri)
 		} else if _, ok := tap.LocationOf("", uri); !ok {
 			k.add(at, "%q climbs with . or ..; write the path that is meant", uri)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/laketap/laketap"
 	"github.com/laketap/laketap/internal/certs"
 	"github.com/laketap/laketap/lake/s3"
 	"github.com/laketap/laketap/tap"
@@ -75,7 +76,7 @@ func (d *doctor) refused(what string, u *UpstreamConfig, err error) {
 // vending tells what follows from how the catalog answered a table.
 func (d *doctor) vending(what string, t *lookedAt) {
 	origins := tapOrigins(d.cfg.Storage.Origins)
-	bucket, _, isS3 := tap.SplitS3(t.location)
+	bucket, _, isS3 := laketap.SplitS3(t.location)
 	origin, known := tap.OriginOf(origins, bucket, t.endpoint)
 	switch {
 	case !isS3:

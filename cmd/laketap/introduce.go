@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 
+	"github.com/laketap/laketap"
 	"github.com/laketap/laketap/internal/certs"
 	"github.com/laketap/laketap/lake/s3"
 	"github.com/laketap/laketap/tap"
@@ -107,7 +108,7 @@ func staticKeys(all []KeyConfig, origins []tap.Origin) ([]storage.StaticKey, err
 
 // placeOf finds a prefix URI in the stores behind us.
 func placeOf(origins []tap.Origin, uri string) (tap.Location, error) {
-	bucket, _, _ := tap.SplitS3(uri)
+	bucket, _, _ := laketap.SplitS3(uri)
 	origin, ok := tap.OriginOf(origins, bucket, "")
 	if !ok {
 		return tap.Location{}, fmt.Errorf("the bucket of %s belongs to no origin; name it under storage.origins", uri)

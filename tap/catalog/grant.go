@@ -129,7 +129,7 @@ func (h *Handler) place(g *grant, l loaded, endpoint string) reason {
 	}
 	places = append(places, l.writePaths...)
 	for i, uri := range places {
-		bucket, _, ok := tap.SplitS3(uri)
+		bucket, _, ok := laketap.SplitS3(uri)
 		if !ok {
 			return notS3
 		}
@@ -171,7 +171,7 @@ func (h *Handler) checkCredentials(origin tap.Origin, all []credential, endpoint
 		if everywhere(c.prefix) {
 			continue
 		}
-		bucket, _, ok := tap.SplitS3(c.prefix)
+		bucket, _, ok := laketap.SplitS3(c.prefix)
 		if !ok {
 			return foreignKeys
 		}

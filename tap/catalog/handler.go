@@ -130,7 +130,7 @@ func (h *Handler) parseRoots() error {
 		return errors.New("storage.authority: catalog needs roots, such as s3://lake/warehouse")
 	}
 	for _, uri := range a.Roots {
-		bucket, _, ok := tap.SplitS3(uri)
+		bucket, _, ok := laketap.SplitS3(uri)
 		if !ok {
 			return fmt.Errorf("storage.roots: %q is no s3:// URI with a bucket", uri)
 		}
