@@ -21,7 +21,7 @@ type Probe struct {
 
 // A Reason says why the server is not ready, or what it warns of.
 type Reason struct {
-	Kind   string `json:"kind"` // "upstream", "origin", "server", "certificate", "audit" or "cache"
+	Kind   string `json:"kind"` // "upstream", "origin", "server", "certificate", "cluster_key", "audit", "memory" or "cache"
 	Name   string `json:"name,omitempty"`
 	Reason string `json:"reason"`
 }

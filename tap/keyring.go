@@ -8,6 +8,7 @@ import (
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 
 	"github.com/laketap/laketap/internal/sigv4"
 )
@@ -39,8 +41,9 @@ var keyEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 // and takes back (session tokens, ETags) is sealed with the first; any of them
 // opens, so that keys rotate without dropping a session. It holds no state
 // about sessions: an access key id is "LT" + cluster key id + random, its
-// secret an HMAC of it under the cluster key.
-type Keyring struct{ keys []clusterKey }
+// secret an HMAC of it under the cluster key. Its keys can be changed while it
+// is in use.
+type Keyring struct{ keys atomic.Pointer[[]clusterKey] }
 
 type clusterKey struct {
 	id     string
@@ -54,14 +57,28 @@ func NewKeyring(random io.Reader) (*Keyring, error) {
 		return nil, fmt.Errorf("read randomness: %w", err)
 	}
 	id := keyEncoding.EncodeToString(buf[secretLen:])[:keyIDLen]
-	return &Keyring{[]clusterKey{{id, buf[:secretLen]}}}, nil
+	return keyringOf([]clusterKey{{id, buf[:secretLen]}}), nil
+}
+
+func keyringOf(keys []clusterKey) *Keyring {
+	k := &Keyring{}
+	k.keys.Store(&keys)
+	return k
+}
+
+// Adopt gives the keyring the keys of another in place of its own, in one step.
+func (k *Keyring) Adopt(other *Keyring) { k.keys.Store(other.keys.Load()) }
+
+// Equal reports whether two keyrings hold the same keys in the same order.
+func (k *Keyring) Equal(other *Keyring) bool {
+	return subtle.ConstantTimeCompare(k.Text(), other.Text()) == 1
 }
 
 // ParseKeyring reads the cluster key file: a line per key, "ID BASE64", where
 // ID is four characters of A–Z and 2–7 and BASE64 spells 32 bytes. The first
 // seals. Blank lines and lines that begin with '#' are skipped.
 func ParseKeyring(text []byte) (*Keyring, error) {
-	k := &Keyring{}
+	var keys []clusterKey
 	seen := map[string]bool{}
 	scan := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; scan.Scan(); n++ {
@@ -81,22 +98,22 @@ func ParseKeyring(text []byte) (*Keyring, error) {
 			return nil, fmt.Errorf("line %d: key id %s appears twice", n, id)
 		}
 		seen[id] = true
-		k.keys = append(k.keys, clusterKey{id, secret})
+		keys = append(keys, clusterKey{id, secret})
 	}
 	if err := scan.Err(); err != nil {
 		return nil, fmt.Errorf("read cluster keys: %w", err)
 	}
-	if len(k.keys) == 0 {
+	if len(keys) == 0 {
 		return nil, errors.New("no cluster key in it; delete the file to have one made")
 	}
-	return k, nil
+	return keyringOf(keys), nil
 }
 
 // Text returns the keyring in the form that [ParseKeyring] reads.
 func (k *Keyring) Text() []byte {
 	var b bytes.Buffer
 	b.WriteString("# Laketap cluster keys: the first seals, all open. Keep secret; share between nodes.\n")
-	for _, key := range k.keys {
+	for _, key := range *k.keys.Load() {
 		fmt.Fprintf(&b, "%s %s\n", key.id, base64.StdEncoding.EncodeToString(key.secret))
 	}
 	return b.Bytes()
@@ -108,7 +125,7 @@ func (k *Keyring) Vend(s Session, random io.Reader) (sigv4.Credentials, error) {
 	if _, err := io.ReadFull(random, buf); err != nil {
 		return sigv4.Credentials{}, fmt.Errorf("read randomness: %w", err)
 	}
-	key := k.keys[0]
+	key := (*k.keys.Load())[0]
 	id := keyMark + key.id + keyEncoding.EncodeToString(buf)
 	plain, err := json.Marshal(s)
 	if err != nil {
@@ -153,14 +170,14 @@ func (k *Keyring) Open(accessKeyID, token string) (Session, error) {
 
 // Seal encrypts something that a client keeps for us, for one purpose.
 func (k *Keyring) Seal(purpose string, plain []byte, random io.Reader) (string, error) {
-	key := k.keys[0]
+	key := (*k.keys.Load())[0]
 	sealed, err := key.seal(purpose, plain, nil, random)
 	return key.id + sealed, err
 }
 
 // Unseal returns what [Keyring.Seal] sealed for the same purpose, or [ErrToken].
 func (k *Keyring) Unseal(purpose, sealed string) ([]byte, error) {
-	for _, key := range k.keys {
+	for _, key := range *k.keys.Load() {
 		if rest, ok := strings.CutPrefix(sealed, key.id); ok {
 			return key.open(purpose, rest, nil)
 		}
@@ -173,7 +190,7 @@ func (k *Keyring) keyOf(accessKeyID string) (clusterKey, bool) {
 	if !ok || len(rest) < keyIDLen {
 		return clusterKey{}, false
 	}
-	for _, key := range k.keys {
+	for _, key := range *k.keys.Load() {
 		if rest[:keyIDLen] == key.id {
 			return key, true
 		}

@@ -283,3 +283,45 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// A ring in use takes other keys in one step: what each seals and opens is told
+// by the keys that it has then.
+func TestAdoptedKeys(t *testing.T) {
+	ring, next := newKeyring(t), newKeyring(t)
+	before, err := ring.Vend(sampleSession(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag, err := ring.Seal("etag", []byte("v1"), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := string(ring.Text())
+	for _, step := range []struct {
+		name, text string
+		opens      bool
+	}{{"appended", old + string(next.Text()), true}, {"first", string(next.Text()) + old, true}, {"alone", string(next.Text()), false}} {
+		parsed, err := tap.ParseKeyring([]byte(step.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ring.Equal(parsed) {
+			t.Errorf("%s: not yet adopted and already equal", step.name)
+		}
+		if ring.Adopt(parsed); !ring.Equal(parsed) {
+			t.Errorf("%s: not equal to what it adopted", step.name)
+		}
+		_, err = ring.Open(before.AccessKeyID, before.SessionToken)
+		_, tagErr := ring.Unseal("etag", tag)
+		if (err == nil) != step.opens || (tagErr == nil) != step.opens {
+			t.Errorf("%s: a session from before opens with %v, an ETag with %v; want opened: %v", step.name, err, tagErr, step.opens)
+		}
+		after, err := ring.Vend(sampleSession(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := next.Secret(after.AccessKeyID); ok != (step.name != "appended") {
+			t.Errorf("%s: sealed with the new key: %v", step.name, ok)
+		}
+	}
+}

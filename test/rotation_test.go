@@ -2,12 +2,14 @@ package e2e_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/laketap/laketap/test/catalog"
 	"github.com/laketap/laketap/test/lake"
@@ -15,9 +17,9 @@ import (
 	"github.com/laketap/laketap/test/s3"
 )
 
-// The cluster key rotates in three steps, each a restart: the new key comes
-// second, then it is first, then the old one goes. A session lives until its
-// own key goes, and no longer.
+// The cluster key rotates in three steps, each a SIGHUP and no restart: the new
+// key comes second, then it is first, then the old one goes. A session lives
+// until its own key goes, and no longer.
 func TestClusterKeyRotation(t *testing.T) {
 	line := func(id, fill string) string {
 		return id + " " + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(fill, 32)))
@@ -38,9 +40,14 @@ func TestClusterKeyRotation(t *testing.T) {
 		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		server.Process.Signal(t, syscall.SIGTERM)
-		server.Process.Wait(t)
-		server.Restart(t)
+		taken := strings.Count(server.Process.Output(t), "took new cluster keys")
+		server.Process.Signal(t, syscall.SIGHUP)
+		server.Process.Eventually(t, 10*time.Second, func() error {
+			if strings.Count(server.Process.Output(t), "took new cluster keys") == taken {
+				return errors.New("the new keys were not taken")
+			}
+			return nil
+		})
 	}
 	status := func(c *s3.Client) string {
 		t.Helper()
@@ -59,6 +66,9 @@ func TestClusterKeyRotation(t *testing.T) {
 		}
 	}
 	after := through.Load(t, "r", "t")
+	if id := after.Keys().ID; !strings.HasPrefix(id, "LTBBBB") {
+		t.Errorf("a new session has the id %s, want one of the new key", id)
+	}
 	rotate(fresh)
 	if got := status(after.Client()); got != ok {
 		t.Errorf("a session of the new key gets %s without the old one, want %s", got, ok)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -16,35 +18,59 @@ import (
 // maxSecret bounds what is read of a file with keys in it.
 const maxSecret = 64 << 10
 
+// keyFile returns the name of the cluster key file.
+func (c *Config) keyFile() string {
+	return cmp.Or(c.Cluster.KeyFile, filepath.Join(c.Data, "cluster.key"))
+}
+
 // openKeyring reads the cluster key file. One that nobody named is made on
 // first start; one that somebody named must be there, since it is shared.
 func openKeyring(cfg *Config) (ring *tap.Keyring, made bool, err error) {
-	name := cfg.Cluster.KeyFile
-	if name == "" {
-		name = filepath.Join(cfg.Data, "cluster.key")
-	}
-	text, err := readSecret("cluster.key_file", name)
+	name := cfg.keyFile()
+	ring, err = readKeyring(name)
 	if errors.Is(err, fs.ErrNotExist) && cfg.Cluster.KeyFile == "" {
 		ring, err = makeKeyring(name)
 		if !errors.Is(err, fs.ErrExist) {
 			return ring, err == nil, err
 		}
 		// Another node on the same data was faster: its key is the one.
-		text, err = readSecret("cluster.key_file", name)
+		ring, err = readKeyring(name)
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, fmt.Errorf("cluster.key_file: %s is not there; copy it from another node, or leave the setting out to have one made under %s", name, cfg.Data)
-	case err != nil:
-		return nil, false, err
 	}
-	// A file that is there and cannot be read is never replaced: the sessions of
-	// all nodes would end, and what was wrong with it would be lost.
-	ring, err = tap.ParseKeyring([]byte(text))
+	return ring, false, err
+}
+
+// readKeyring reads a file that is there. One that cannot be read is never
+// replaced: the sessions of all nodes would end, and what was wrong with it
+// would be lost.
+func readKeyring(name string) (*tap.Keyring, error) {
+	text, err := readSecret("cluster.key_file", name)
 	if err != nil {
-		return nil, false, fmt.Errorf("cluster.key_file: %s: %w; restore it from another node or a backup, or move it away to have one made (engines then load their tables again)", name, err)
+		return nil, err
 	}
-	return ring, false, nil
+	ring, err := tap.ParseKeyring([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("cluster.key_file: %s: %w; restore it from another node or a backup, or move it away to have one made (engines then load their tables again)", name, err)
+	}
+	return ring, nil
+}
+
+// reloadKeys reads the file again while requests are served. One that is gone
+// or damaged changes nothing but what people are told.
+func (n *node) reloadKeys(ctx context.Context) {
+	ring, err := readKeyring(n.cfg.keyFile())
+	if err != nil {
+		n.keysProblem.Store(err.Error())
+		n.log.WarnContext(ctx, "cluster key file was not taken, the keys from before go on", "error", err)
+		return
+	}
+	n.keysProblem.Store("")
+	if !ring.Equal(n.keys) {
+		n.keys.Adopt(ring)
+		n.log.InfoContext(ctx, "took new cluster keys", "file", n.cfg.keyFile())
+	}
 }
 
 // makeKeyring writes a new key so that it is there whole or not at all. The

@@ -116,9 +116,8 @@ func (d *doctor) audit() {
 
 // clusterKey checks the file that sessions are sealed with, without making it.
 func (d *doctor) clusterKey() {
-	name := d.cfg.Cluster.KeyFile
-	if name == "" {
-		name = filepath.Join(d.cfg.Data, "cluster.key")
+	name := d.cfg.keyFile()
+	if d.cfg.Cluster.KeyFile == "" {
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 			text := "will be made at the first start"
 			if d.server != nil { // nobody serves without one

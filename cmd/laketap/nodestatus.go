@@ -61,6 +61,9 @@ func (n *node) warnings() []admin.Reason {
 	if c := n.certificate(); c != nil && c.Problem != "" {
 		all = append(all, admin.Reason{Kind: "certificate", Reason: c.Problem + "; the one from before is shown until " + c.Expires.Format("2006-01-02")})
 	}
+	if problem, _ := n.keysProblem.Load().(string); problem != "" {
+		all = append(all, admin.Reason{Kind: "cluster_key", Reason: problem + "; the keys from before go on until a restart"})
+	}
 	if r, ok := n.auditReason(); ok {
 		all = append(all, r)
 	}

@@ -54,6 +54,8 @@ type node struct {
 	storage  *storage.Server
 	admin    http.Handler
 	draining atomic.Bool
+
+	keysProblem atomic.Value // string: why the cluster key file was not taken again; "": it was
 }
 
 // serveOptions are what serve needs beside the configuration.
@@ -121,6 +123,7 @@ func (n *node) openKeys(context.Context) error {
 		n.log.Info("made a cluster key", "data", n.cfg.Data)
 	}
 	n.keys = keys
+	n.keysProblem.Store("")
 	return nil
 }
 

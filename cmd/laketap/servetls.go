@@ -45,6 +45,7 @@ func (n *node) reload(ctx context.Context) {
 			return
 		case <-n.opts.Reload:
 			n.log.InfoContext(ctx, "reading files again")
+			n.reloadKeys(ctx)
 			if n.cert != nil {
 				_ = n.cert.Reload() // it logs and tells its state what goes wrong
 			}
