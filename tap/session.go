@@ -22,10 +22,13 @@ type Session struct {
 	Scope       []Location      `json:"scope"` // the table's location, metadata directory, write paths
 	// Upstream is what the catalog vended. Empty: the origin's own keys are
 	// used under storage.authority: catalog, and the scope is all there is.
-	Upstream []Vended  `json:"upstream,omitempty"`
-	Write    bool      `json:"write"` // may change objects in the scope
-	Issued   time.Time `json:"issued"`
-	Expires  time.Time `json:"expires"` // zero: as long as upstream's keys live
+	Upstream []Vended `json:"upstream,omitempty"`
+	// Signer signs the session's requests to the store, one by one, where the
+	// catalog does that instead of vending keys. nil: it does not.
+	Signer  *Signer   `json:"signer,omitempty"`
+	Write   bool      `json:"write"` // may change objects in the scope
+	Issued  time.Time `json:"issued"`
+	Expires time.Time `json:"expires"` // zero: as long as upstream's keys live
 }
 
 // Vended is one storage credential of the upstream catalog and the prefix it
@@ -33,6 +36,13 @@ type Session struct {
 type Vended struct {
 	Prefix string            `json:"prefix"`
 	Keys   sigv4.Credentials `json:"keys"`
+}
+
+// A Signer is where a catalog signs requests to the store for its clients
+// (Iceberg's s3-signer-open-api), and what the client of the session shows it.
+type Signer struct {
+	URL           string `json:"url"` // below the catalog's own
+	Authorization string `json:"authorization,omitempty"`
 }
 
 // Expired reports whether the session has ended.

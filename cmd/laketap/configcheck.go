@@ -148,17 +148,17 @@ func (k *checker) storage(s *StorageConfig) {
 	if s.Advertise != "" {
 		k.advertise(s.Advertise)
 	}
-	k.oneOf("storage.authority", s.Authority, "upstream", "catalog")
+	k.oneOf("storage.authority", s.Authority, "upstream", "catalog", "signer")
 	switch {
 	case s.Authority == "catalog" && len(s.Roots) == 0:
 		k.add("storage.roots", "is empty; with authority catalog, name the places that the configured keys may be used for, such as [s3://lake/warehouse]")
-	case s.Authority == "upstream" && len(s.Roots) > 0:
-		k.add("storage.roots", "has no effect with authority upstream; remove it or set storage.authority to catalog")
+	case s.Authority != "catalog" && len(s.Roots) > 0:
+		k.add("storage.roots", "has no effect with authority %s; remove it or set storage.authority to catalog", s.Authority)
 	}
 	// Settings without effect are refused, these above all: who sets them
 	// believes that something is restricted, or allowed, that is not.
-	if s.Authority == "upstream" && s.Write {
-		k.add("storage.write", "has no effect with authority upstream; remove it or set storage.authority to catalog")
+	if s.Authority != "catalog" && s.Write {
+		k.add("storage.write", "has no effect with authority %s; remove it or set storage.authority to catalog", s.Authority)
 	}
 	k.prefixes("storage.roots", s.Roots)
 	if s.Region == "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/laketap/laketap/admin"
 	"github.com/laketap/laketap/observe"
 	"github.com/laketap/laketap/reuse/block"
+	"github.com/laketap/laketap/tap/catalog"
 	"github.com/laketap/laketap/tap/storage"
 )
 
@@ -42,6 +43,14 @@ func (n *node) cache() storage.Blocks {
 		return nil
 	}
 	return n.blocks
+}
+
+// signatory is who has requests signed by catalogs; nil if nobody shall.
+func (n *node) signatory() storage.Signatory {
+	if n.cfg.Storage.Authority != catalog.ModeSigner {
+		return nil
+	}
+	return n.catalog
 }
 
 // held tells what the cache holds; nil if there is none.

@@ -199,7 +199,7 @@ func (n *node) openTaps(context.Context) error {
 	}
 	n.storage, err = storage.New(storage.Options{
 		Origins: n.origins, Send: n.stores, Keys: n.keys, Static: static, Tables: tables, Recorder: n.audited(), Audit: n.auditor(), Deny: n.denials,
-		Blocks: n.cache(), Anonymous: n.cfg.Storage.Anonymous, ProofByObject: n.cfg.Cache.Proof == "object",
+		Sign: n.signatory(), Blocks: n.cache(), Anonymous: n.cfg.Storage.Anonymous, ProofByObject: n.cfg.Cache.Proof == "object",
 		Region: n.cfg.Storage.Region, Domain: n.cfg.Storage.Domain, TLS: n.tls("storage", "http/1.1"),
 		Log: n.log.With("tap", "storage"), Registerer: n.registry,
 	})

@@ -62,6 +62,28 @@ func Sign(req *http.Request, c Credentials, p Payload, region string, now time.T
 	return nil
 }
 
+// Prepare makes an outgoing request ready to be signed by somebody else, in the
+// payload mode of p, which is [Payload.Plain].
+func Prepare(req *http.Request, p Payload) {
+	if req.Header == nil {
+		req.Header = http.Header{}
+	}
+	for _, name := range []string{"Authorization", "X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Trailer"} {
+		req.Header.Del(name)
+	}
+	req.Header.Set("X-Amz-Content-Sha256", p.contentSHA())
+}
+
+// Plain returns the payload for a request that somebody else signs: the object's
+// bytes without framing. Frames are signed with a key that only the signer has,
+// and signers know only what SDKs send that have requests signed.
+func (p Payload) Plain() Payload {
+	if p.Mode.streaming() {
+		return Payload{Mode: Unsigned, Length: p.Length}
+	}
+	return p
+}
+
 // wrap puts the body of a request into frames and sets the headers of that.
 func wrap(req *http.Request, p *Payload, trailer func() []laketap.Field) (*frameBody, error) {
 	size, err := framedLength(p)

@@ -209,3 +209,30 @@ type closer struct {
 }
 
 func (c *closer) Close() error { c.closed = true; return nil }
+
+// What somebody else signs has no framing, and nothing of an earlier signature.
+func TestPrepare(t *testing.T) {
+	hash := strings.Repeat("a", 64)
+	for _, c := range []struct {
+		p    sigv4.Payload
+		want string
+	}{
+		{sigv4.Payload{Hash: hash, Length: 5}, hash},
+		{sigv4.Payload{}, noBytes},
+		{sigv4.Payload{Mode: sigv4.Unsigned, Length: 5}, "UNSIGNED-PAYLOAD"},
+		{sigv4.Payload{Mode: sigv4.StreamingSigned, Length: 5}, "UNSIGNED-PAYLOAD"},
+		{sigv4.Payload{Mode: sigv4.StreamingUnsignedTrailer, Length: 5, Trailers: []string{"x-amz-checksum-crc32"}}, "UNSIGNED-PAYLOAD"},
+	} {
+		p := c.p.Plain()
+		if p.Length != c.p.Length || len(p.Trailers) != 0 {
+			t.Errorf("%+v became %+v", c.p, p)
+		}
+		req := &http.Request{Header: http.Header{
+			"Authorization": {"old"}, "X-Amz-Date": {"old"}, "X-Amz-Security-Token": {"old"}, "X-Amz-Trailer": {"old"}, "Range": {"bytes=0-1"},
+		}}
+		sigv4.Prepare(req, p)
+		if diff := cmp.Diff(http.Header{"X-Amz-Content-Sha256": {c.want}, "Range": {"bytes=0-1"}}, req.Header); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", c.p, diff)
+		}
+	}
+}

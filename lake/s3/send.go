@@ -23,8 +23,30 @@ import (
 func (s *Store) Send(ctx context.Context, req *http.Request, keys sigv4.Credentials, p sigv4.Payload,
 	trailer func() []laketap.Field,
 ) (*http.Response, error) {
+	return s.send(ctx, req, p, func(req *http.Request) error {
+		if keys == (sigv4.Credentials{}) {
+			// Nobody's request: sent as it is. What an origin's own credentials are
+			// is found out by who calls, and never empty.
+			return nil
+		}
+		return sigv4.Sign(req, keys, p, s.origin.Region, s.now(), trailer)
+	})
+}
+
+// SendSigned is Send with a signature from elsewhere: sign is called once, with
+// the request as it will be sent, absolute URL and all, and adds to its headers.
+// p must be [sigv4.Payload.Plain].
+func (s *Store) SendSigned(ctx context.Context, req *http.Request, sign func(*http.Request) error, p sigv4.Payload) (*http.Response, error) {
+	return s.send(ctx, req, p, func(req *http.Request) error {
+		sigv4.Prepare(req, p)
+		return sign(req)
+	})
+}
+
+// send prepares and sends a request.
+func (s *Store) send(ctx context.Context, req *http.Request, p sigv4.Payload, sign func(*http.Request) error) (*http.Response, error) {
 	req = req.WithContext(ctx)
-	if err := s.prepare(req, keys, p, trailer); err != nil {
+	if err := s.prepare(req, p, sign); err != nil {
 		if req.Body != nil {
 			err = errors.Join(err, req.Body.Close())
 		}
@@ -45,7 +67,7 @@ func (s *Store) Send(ctx context.Context, req *http.Request, keys sigv4.Credenti
 }
 
 // prepare turns req into what goes over the wire.
-func (s *Store) prepare(req *http.Request, keys sigv4.Credentials, p sigv4.Payload, trailer func() []laketap.Field) error {
+func (s *Store) prepare(req *http.Request, p sigv4.Payload, sign func(*http.Request) error) error {
 	if err := s.address(req); err != nil {
 		return err
 	}
@@ -58,13 +80,7 @@ func (s *Store) prepare(req *http.Request, keys sigv4.Credentials, p sigv4.Paylo
 		req.ContentLength = p.Length
 	}
 	hideIdempotencyKeys(req.Header)
-	if keys == (sigv4.Credentials{}) {
-		// Nobody's request: sent as it is. What an origin's own credentials are
-		// is found out by who calls, and never empty.
-		req.GetBody = nil
-		return nil
-	}
-	if err := sigv4.Sign(req, keys, p, s.origin.Region, s.now(), trailer); err != nil {
+	if err := sign(req); err != nil {
 		return err
 	}
 	// A body that could be had again is one that could be sent again.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -292,3 +293,40 @@ type closeCounter struct {
 }
 
 func (c *closeCounter) Close() error { c.n++; return nil }
+
+// A signature from elsewhere is made over the request as it is sent, once, and
+// without one nothing is sent.
+func TestSendSigned(t *testing.T) {
+	var got stored
+	server := httptest.NewServer(strict(map[string]string{keys().AccessKeyID: keys().SecretAccessKey}, func(s stored) { got = s }))
+	defer server.Close()
+	stores, err := s3.NewStores([]s3.Origin{{Name: "lake", Endpoint: server.URL, PathStyle: true, Region: "us-east-1"}}, s3.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stores.Close()
+	p := sigv4.Payload{Mode: sigv4.StreamingSigned, Length: 4}.Plain()
+	signed := 0
+	resp, err := stores.SendSigned(t.Context(), "lake", request(http.MethodPut, "/bucket/a b", strings.NewReader("data")), func(req *http.Request) error {
+		signed++
+		if want := server.URL + "/bucket/a%20b"; req.URL.String() != want {
+			t.Errorf("to sign is %s, want %s", req.URL, want)
+		}
+		return sigv4.Sign(req, keys(), p, "us-east-1", time.Now(), nil)
+	}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if signed != 1 || got.err != nil || string(got.body) != "data" {
+		t.Errorf("signed %d times, the store got %q, %v", signed, got.body, got.err)
+	}
+	got = stored{}
+	no := errors.New("no")
+	for _, origin := range []string{"lake", "elsewhere"} {
+		_, err = stores.SendSigned(t.Context(), origin, request(http.MethodPut, "/bucket/k", strings.NewReader("data")), func(*http.Request) error { return no }, p) //nolint:bodyclose // there is none
+		if err == nil || got.target != "" || origin == "lake" && !errors.Is(err, no) {
+			t.Errorf("%s: error %v, the store got %q", origin, err, got.target)
+		}
+	}
+}

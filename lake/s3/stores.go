@@ -43,6 +43,18 @@ func (s Stores) Send(ctx context.Context, origin string, req *http.Request, keys
 	return store.Send(ctx, req, keys, p, trailer)
 }
 
+// SendSigned is [Store.SendSigned] of a named origin.
+func (s Stores) SendSigned(ctx context.Context, origin string, req *http.Request, sign func(*http.Request) error, p sigv4.Payload) (*http.Response, error) {
+	store, err := s.get(origin)
+	if err != nil {
+		if req.Body != nil {
+			err = errors.Join(err, req.Body.Close())
+		}
+		return nil, err
+	}
+	return store.SendSigned(ctx, req, sign, p)
+}
+
 // OwnKeys is [Store.Keys] of a named origin.
 func (s Stores) OwnKeys(ctx context.Context, origin string) (sigv4.Credentials, error) {
 	store, err := s.get(origin)

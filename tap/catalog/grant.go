@@ -15,16 +15,17 @@ import (
 const (
 	ModeUpstream = "upstream" // only with credentials that the catalog vends
 	ModeCatalog  = "catalog"  // also with the configured keys, below Roots
+	ModeSigner   = "signer"   // also with signatures that the catalog makes, request by request
 )
 
-// catalogSession is how long a session of [ModeCatalog] lives: some engines go
+// catalogSession is how long a session of [ModeCatalog] and [ModeSigner] lives: some engines go
 // on using the first key they got.
 const catalogSession = 12 * time.Hour
 
 // Authority says what gives a client of the storage tap its right to read.
 // The zero value asks for upstream credentials.
 type Authority struct {
-	Mode  string   // ModeUpstream or ModeCatalog; "" is ModeUpstream
+	Mode  string   // one of the modes; "" is ModeUpstream
 	Roots []string // ModeCatalog: the S3 URIs below which a catalog's yes counts
 	Write bool     // ModeCatalog: also for writes
 }
@@ -58,7 +59,7 @@ var reasons = map[reason]string{
 	manyOrigins:   "the table is spread over several origins",
 	badLocation:   `the table's location has a "." or ".." segment, or a second slash behind the bucket`,
 	noAuthority:   "the catalog vends no credentials for the table and storage.authority is upstream: let the catalog vend, or set storage.authority to catalog with roots",
-	signsItself:   "the catalog signs its clients' requests to the store (s3.remote-signing-enabled, s3.signer.uri) and vends no credentials for the table: engines go on as without Laketap; switch vended credentials on in the catalog (Nessie: nessie.catalog.service.s3.default-options.client-iam.enabled with an STS), or set storage.authority to catalog with roots",
+	signsItself:   "the catalog signs its clients' requests to the store (s3.remote-signing-enabled, s3.signer.uri) and vends no credentials for the table: engines go on as without Laketap; switch vended credentials on in the catalog (Nessie: nessie.catalog.service.s3.default-options.client-iam.enabled with an STS), or set storage.authority to signer, or to catalog with roots",
 	outsideRoots:  "the catalog vends no credentials for the table and it, or one of its paths, is below no root of storage.authority: add the root",
 	tooManyKeys:   "the catalog vends more credentials for the table than fit into a session token",
 	tooLarge:      "the answer is larger than the limit for editing",
@@ -71,6 +72,7 @@ type grant struct {
 	origin   tap.Origin
 	scope    []tap.Location // the table's location first
 	upstream []tap.Vended
+	signer   *tap.Signer // where the catalog signs, if it vends nothing
 	write    bool
 	expires  time.Time // zero: the catalog did not say
 	// Where the catalog told the expiry, in milliseconds; "" if it did not.
@@ -98,6 +100,10 @@ func (h *Handler) judge(l loaded, endpoint string) (grant, reason) {
 	switch {
 	case len(g.upstream) > 0:
 		g.write = true // the store decides, by the keys
+		return g, ""
+	case l.signer != nil:
+		g.write, g.signer = true, l.signer // the catalog decides, request by request
+		g.expires = l.signs
 		return g, ""
 	case h.opts.Authority.Mode != ModeCatalog:
 		// Also "remote signing: no" tells a catalog that can do it: so Nessie

@@ -120,11 +120,11 @@ func (o *Options) setDefaults() {
 func (h *Handler) parseRoots() error {
 	a := h.opts.Authority
 	switch a.Mode {
-	case "", ModeUpstream:
+	case "", ModeUpstream, ModeSigner:
 		return nil
 	case ModeCatalog:
 	default:
-		return fmt.Errorf("storage.authority %q: use %s or %s", a.Mode, ModeUpstream, ModeCatalog)
+		return fmt.Errorf("storage.authority %q: use %s, %s or %s", a.Mode, ModeUpstream, ModeCatalog, ModeSigner)
 	}
 	if len(a.Roots) == 0 {
 		return errors.New("storage.authority: catalog needs roots, such as s3://lake/warehouse")

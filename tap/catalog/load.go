@@ -13,6 +13,7 @@ import (
 const (
 	delegationHeader = "X-Iceberg-Access-Delegation"
 	vendedKeys       = "vended-credentials"
+	keysOrSigning    = vendedKeys + ",remote-signing" // either will do
 	// refusalKept is how long an upstream is not asked again for what it
 	// refused or does not have.
 	refusalKept = 5 * time.Minute
@@ -71,14 +72,20 @@ func (x *exchange) load(req *http.Request) (*http.Response, error) {
 }
 
 // askForKeys adds the header that asks the upstream to vend credentials, if
-// the client has none of its own and the upstream did not refuse it lately.
+// the client has none of its own and the upstream did not refuse it lately. Where
+// the catalog's signatures will do, it is us who need to know of them, whatever
+// the client can do with them itself.
 func (x *exchange) askForKeys(req *http.Request) (added bool) {
 	now := x.access.At
-	if len(req.Header.Values(delegationHeader)) > 0 ||
+	signer := x.h.opts.Authority.Mode == ModeSigner
+	if len(req.Header.Values(delegationHeader)) > 0 && !signer ||
 		x.up.remembers(delegationHeader, now) || x.up.remembers(x.loadMemo(), now) {
 		return false
 	}
 	req.Header.Set(delegationHeader, vendedKeys)
+	if signer {
+		req.Header.Set(delegationHeader, keysOrSigning)
+	}
 	return true
 }
 
@@ -103,6 +110,9 @@ func refusesHeader(status int) bool {
 func (x *exchange) plainly(req *http.Request, first *http.Response, cond condition) (*http.Response, *http.Request, bool) {
 	again := req.Clone(req.Context())
 	again.Header.Del(delegationHeader)
+	for _, own := range x.in.Header.Values(delegationHeader) {
+		again.Header.Add(delegationHeader, own)
+	}
 	cond.foreign().set(again.Header)
 	x.h.metrics.repeated.Inc()
 	second, err := x.send(again)
@@ -134,6 +144,9 @@ func (x *exchange) refusedDelegation(status int) {
 // them by a request that changes nothing.
 func (x *exchange) create(req *http.Request) (*http.Response, error) {
 	acceptGzip(req.Header)
+	if x.h.opts.Authority.Mode == ModeSigner && len(req.Header.Values(delegationHeader)) > 0 {
+		req.Header.Set(delegationHeader, keysOrSigning)
+	}
 	resp, err := x.send(req)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		return resp, err
@@ -180,6 +193,7 @@ func (x *exchange) editTable(resp *http.Response, req *http.Request, ask func(*h
 	var g grant
 	if why == "" {
 		_, storage := x.up.told()
+		x.findSigner(&l)
 		g, why = x.h.judge(l, storage)
 		if (why == noAuthority || why == signsItself) && ask != nil {
 			if more := ask(req); more != nil {
@@ -239,7 +253,7 @@ func (x *exchange) vend(g grant, id laketap.TableID, plan string) ([]pair, reaso
 	keys, err := x.h.opts.Keys.Vend(tap.Session{
 		Catalog: x.up.name, Table: id, TableName: x.access.TableName,
 		Engine: x.access.Engine, Principal: x.claim, Plan: plan,
-		Origin: g.origin.Name, Scope: g.scope, Upstream: g.upstream, Write: g.write,
+		Origin: g.origin.Name, Scope: g.scope, Upstream: g.upstream, Signer: g.signer, Write: g.write,
 		Issued: x.access.At, Expires: g.expires,
 	}, x.h.opts.Rand)
 	if err != nil {

@@ -1,6 +1,11 @@
 package catalog
 
-import "strings"
+import (
+	"strings"
+	"time"
+
+	"github.com/laketap/laketap/tap"
+)
 
 // A loaded is what we read in the answer to LoadTable, CreateTable or Register
 // (a LoadTableResult), or to a commit, which has neither config nor
@@ -16,6 +21,11 @@ type loaded struct {
 	writePaths       []string
 	config           object // empty if there is none
 	credentials      []credential
+
+	// Set by [exchange.findSigner]: where the catalog signs requests to the store,
+	// nil if it does not or is not to be asked, and until when for this caller.
+	signer *tap.Signer
+	signs  time.Time
 }
 
 // A credential is one entry of storage-credentials.
@@ -32,6 +42,7 @@ var writePathKeys = []string{"write.data.path", "write.metadata.path", "write.ob
 // rights are meant.
 var storeKeys = []string{
 	"s3.endpoint", "s3.access-key-id", "s3.secret-access-key", "s3.session-token", expiryKey, refreshKey,
+	"s3.remote-signing-enabled", "remote-signing-enabled", "s3.signer.uri", "signer.uri", "s3.signer.endpoint", "signer.endpoint",
 }
 
 // readLoaded reads an answer. ok is false if it is not JSON, has no table

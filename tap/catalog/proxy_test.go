@@ -474,7 +474,7 @@ func TestNewRefuses(t *testing.T) {
 		{"a file", "url", catalog.Options{Upstreams: []catalog.Upstream{up("a", "file:///x")}}},
 		{"a password", "password", catalog.Options{Upstreams: []catalog.Upstream{up("a", "http://u:p@x")}}},
 		{"a query", "query", catalog.Options{Upstreams: []catalog.Upstream{up("a", "http://x?y")}}},
-		{"a mode", "upstream or catalog", catalog.Options{Upstreams: one, Authority: catalog.Authority{Mode: "yes"}}},
+		{"a mode", "upstream, catalog or signer", catalog.Options{Upstreams: one, Authority: catalog.Authority{Mode: "yes"}}},
 		{"no roots", "roots", catalog.Options{Upstreams: one, Authority: catalog.Authority{Mode: catalog.ModeCatalog}}},
 		{"a root on gs", "gs://x", catalog.Options{Upstreams: one, Authority: catalog.Authority{Mode: catalog.ModeCatalog, Roots: []string{"gs://x"}}}},
 		{"a root of nobody", "origins", catalog.Options{Upstreams: one, Origins: origins, Authority: catalog.Authority{Mode: catalog.ModeCatalog, Roots: []string{"s3://x/y"}}}},

@@ -23,8 +23,18 @@ func (c *caller) all() bool { return c.static != nil && c.static.All }
 
 // upstream reports whether the store itself knows the caller's rights: the
 // catalog vended credentials, which every request of the session goes out
-// with. Then a request outside our scope is the store's to decide.
-func (c *caller) upstream() bool { return c.session != nil && len(c.session.Upstream) > 0 }
+// with, or it signs each of them. Then a request outside our scope is the store's to decide.
+func (c *caller) upstream() bool {
+	return c.session != nil && (len(c.session.Upstream) > 0 || c.session.Signer != nil)
+}
+
+// signer is where the catalog signs the caller's requests; nil if it does not.
+func (c *caller) signer() *tap.Signer {
+	if c.session == nil || len(c.session.Upstream) > 0 {
+		return nil
+	}
+	return c.session.Signer
+}
 
 // mayWrite reports whether the caller may change objects in its scope.
 func (c *caller) mayWrite() bool {

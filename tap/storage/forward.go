@@ -21,6 +21,7 @@ import (
 // that nothing moves.
 type exchange struct {
 	ctx    context.Context
+	beside context.Context // ends with ctx; for what is asked of others than the origin
 	cancel context.CancelCauseFunc
 	watch  *watch
 	sent   atomic.Bool // its head went out: what it asks for may have happened
@@ -30,6 +31,7 @@ type exchange struct {
 func (s *Server) newExchange(ctx context.Context) *exchange {
 	ex := &exchange{}
 	ctx, ex.cancel = context.WithCancelCause(ctx)
+	ex.beside = ctx
 	ex.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { ex.sent.Store(true) }})
 	// A little longer than the client has for its next byte, so that the
 	// one who stalls is blamed.
@@ -46,6 +48,9 @@ func (ex *exchange) end() {
 // send sends a request to the origin with the caller's rights. The reply's
 // body must be closed, which ends the exchange; an error has ended it.
 func (s *Server) send(ex *exchange, r *request, req *http.Request, p sigv4.Payload, trailer func() []laketap.Field) (*http.Response, error) {
+	if r.who.signer() != nil {
+		return s.sendSigned(ex, r, req, p)
+	}
 	keys, err := s.keysFor(ex.ctx, r)
 	if err != nil {
 		ex.end()
@@ -63,6 +68,11 @@ func (s *Server) send(ex *exchange, r *request, req *http.Request, p sigv4.Paylo
 // if there is no reply. With zero keys the request goes unsigned.
 func (s *Server) deliver(ex *exchange, r *request, req *http.Request, keys sigv4.Credentials, p sigv4.Payload, trailer func() []laketap.Field) (*http.Response, error) {
 	resp, err := s.opts.Send.Send(ex.ctx, r.origin, req, keys, p, trailer)
+	return arrived(ex, resp, err)
+}
+
+// arrived is what becomes of an exchange with its reply, or without.
+func arrived(ex *exchange, resp *http.Response, err error) (*http.Response, error) {
 	if err != nil {
 		if cause := context.Cause(ex.ctx); cause != nil {
 			err = errors.Join(cause, err)

@@ -33,8 +33,19 @@ type Sender interface {
 	// no body. With zero credentials it does not sign. trailer is asked when
 	// the body has been read.
 	Send(ctx context.Context, origin string, req *http.Request, keys sigv4.Credentials, p sigv4.Payload, trailer func() []laketap.Field) (*http.Response, error)
+	// SendSigned is Send with a signature from elsewhere: sign is called with
+	// the request as it will be sent and adds to its headers.
+	SendSigned(ctx context.Context, origin string, req *http.Request, sign func(*http.Request) error, p sigv4.Payload) (*http.Response, error)
 	// OwnKeys returns the configured credentials of an origin.
 	OwnKeys(ctx context.Context, origin string) (sigv4.Credentials, error)
+}
+
+// A Signatory has requests to a store signed by a catalog behind us; the catalog
+// tap is one.
+type Signatory interface {
+	// Sign posts a document to where the catalog signs, with what the session's
+	// client shows there, and returns the catalog's answer, bounded.
+	Sign(ctx context.Context, catalog string, at tap.Signer, document []byte) (status int, answer []byte, err error)
 }
 
 // An Auditor is told of every request before it is served. On an error the
@@ -72,6 +83,7 @@ type Options struct {
 	Recorder      laketap.Recorder // nil: nobody is told
 	Audit         Auditor          // nil: every request that may be served is
 	Deny          Denier           // nil: nobody is denied
+	Sign          Signatory        // nil: no catalog signs
 
 	Region string // that clients sign for, beside those of the origins; "" is us-east-1
 	Domain string // "s3.example.com" also takes bucket.s3.example.com; "" is path style only

@@ -85,17 +85,9 @@ func newOrigin(t *testing.T) *origin {
 
 // Send signs and sends, once.
 func (o *origin) Send(ctx context.Context, name string, req *http.Request, keys sigv4.Credentials, p sigv4.Payload, trailer func() []laketap.Field) (*http.Response, error) {
-	o.mu.Lock()
-	o.sends++
-	o.mu.Unlock()
-	if name != "main" {
-		return nil, fmt.Errorf("no origin %q", name)
-	}
-	u, err := url.Parse(o.server.URL)
-	if err != nil {
+	if err := o.begin(name, req); err != nil {
 		return nil, err
 	}
-	req.URL.Scheme, req.URL.Host = u.Scheme, u.Host
 	if keys == (sigv4.Credentials{}) {
 		return o.transport.RoundTrip(req.WithContext(ctx))
 	}
@@ -103,6 +95,35 @@ func (o *origin) Send(ctx context.Context, name string, req *http.Request, keys 
 		return nil, err
 	}
 	return o.transport.RoundTrip(req.WithContext(ctx))
+}
+
+// SendSigned has somebody else sign and sends, once.
+func (o *origin) SendSigned(ctx context.Context, name string, req *http.Request, sign func(*http.Request) error, p sigv4.Payload) (*http.Response, error) {
+	if err := o.begin(name, req); err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	sigv4.Prepare(req, p)
+	if err := sign(req); err != nil {
+		return nil, err
+	}
+	return o.transport.RoundTrip(req)
+}
+
+// begin counts a request and points it at the server.
+func (o *origin) begin(name string, req *http.Request) error {
+	o.mu.Lock()
+	o.sends++
+	o.mu.Unlock()
+	if name != "main" {
+		return fmt.Errorf("no origin %q", name)
+	}
+	u, err := url.Parse(o.server.URL)
+	if err != nil {
+		return err
+	}
+	req.URL.Scheme, req.URL.Host, req.Host = u.Scheme, u.Host, u.Host
+	return nil
 }
 
 // OwnKeys returns the configured keys.

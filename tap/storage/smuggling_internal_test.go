@@ -65,6 +65,10 @@ func (noStore) Send(context.Context, string, *http.Request, sigv4.Credentials, s
 	return nil, errors.ErrUnsupported
 }
 
+func (noStore) SendSigned(context.Context, string, *http.Request, func(*http.Request) error, sigv4.Payload) (*http.Response, error) {
+	return nil, errors.ErrUnsupported
+}
+
 func (noStore) OwnKeys(context.Context, string) (sigv4.Credentials, error) {
 	return sigv4.Credentials{}, errors.ErrUnsupported
 }
