@@ -1,7 +1,8 @@
 // Package admin owns the API that people, scripts and the console use: JSON
 // about engines, tables and accesses, metrics and health. Every answer is read
 // from what the steps hand it. Of all that it could change it changes the deny
-// list alone; it refuses to decide anything, and no secret passes through it. openapi.yaml beside this file describes it.
+// list alone, and empties the cache; it refuses to decide anything, and no secret
+// passes through it. openapi.yaml beside this file describes it.
 package admin
 
 import (
@@ -9,12 +10,14 @@ import (
 	_ "embed"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -49,6 +52,7 @@ type Deps struct {
 	// none ever.
 	Warnings func() []Reason
 	Denials  Denials             // nil: nobody can be denied
+	Blocks   Blocks              // nil: nothing is kept
 	Gatherer prometheus.Gatherer // nil: no metrics
 	// Hosts are names that the API may be called by, besides localhost and IP
 	// addresses. Any other is refused: a web page can make a browser resolve a
@@ -69,10 +73,12 @@ type handler struct {
 	followers chan struct{} // holds one for every request that waits
 }
 
-// A route is a path with who serves it, for GET and HEAD.
+// A route is a path with who serves it: serve for GET and HEAD, nil for neither,
+// and what changes something by its method.
 type route struct {
-	path  string
-	serve http.HandlerFunc
+	path    string
+	serve   http.HandlerFunc
+	changes map[string]http.HandlerFunc
 }
 
 // New returns the API.
@@ -86,6 +92,9 @@ func New(d Deps) http.Handler {
 	if d.Denials == nil {
 		d.Denials = none{}
 	}
+	if d.Blocks == nil {
+		d.Blocks = nothing{}
+	}
 	if d.Gatherer == nil {
 		d.Gatherer = prometheus.NewRegistry()
 	}
@@ -98,13 +107,14 @@ func New(d Deps) http.Handler {
 	h := &handler{Deps: d, prober: newProber(d.Probes, d.Now), followers: make(chan struct{}, maxFollowers)}
 	mux := http.NewServeMux()
 	for _, r := range h.routes() {
-		mux.HandleFunc("GET "+r.path, r.serve) // and HEAD, says net/http
-		if r.path == denialsPath {
-			mux.HandleFunc("POST "+r.path, change(h.deny))
-			mux.HandleFunc("DELETE "+r.path, change(h.allow))
+		if r.serve != nil {
+			mux.HandleFunc("GET "+r.path, r.serve) // and HEAD, says net/http
+		}
+		for method, serve := range r.changes {
+			mux.HandleFunc(method+" "+r.path, change(serve))
 		}
 		// Without this, what catches the rest would call the path unknown.
-		mux.HandleFunc(r.path, noSuchMethod)
+		mux.HandleFunc(r.path, r.noSuchMethod)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "no such path; see /api/v1/openapi.yaml")
@@ -114,32 +124,40 @@ func New(d Deps) http.Handler {
 
 // noSuchMethod refuses every method but those that a path has (RFC 9110
 // §15.5.6).
-func noSuchMethod(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == denialsPath {
-		w.Header().Set("Allow", "GET, HEAD, POST, DELETE")
-		refuse(w, http.StatusMethodNotAllowed, "use GET, HEAD, POST or DELETE")
+func (r route) noSuchMethod(w http.ResponseWriter, _ *http.Request) {
+	var methods []string
+	if r.serve != nil {
+		methods = append(methods, http.MethodGet, http.MethodHead)
+	}
+	methods = append(methods, slices.Sorted(maps.Keys(r.changes))...)
+	allowed := strings.Join(methods, ", ")
+	w.Header().Set("Allow", allowed)
+	if len(r.changes) == 0 {
+		refuse(w, http.StatusMethodNotAllowed, "this path only reads: use GET or HEAD")
 		return
 	}
-	w.Header().Set("Allow", "GET, HEAD")
-	refuse(w, http.StatusMethodNotAllowed, "this path only reads: use GET or HEAD")
+	refuse(w, http.StatusMethodNotAllowed, "use "+allowed)
 }
 
-// denialsPath is the one path by which something can be changed.
+// denialsPath is the one path that takes a body.
 const denialsPath = "/api/v1/denials"
 
 // routes lists what there is; a test holds openapi.yaml to it.
 func (h *handler) routes() []route {
 	metrics := promhttp.HandlerFor(h.Gatherer, promhttp.HandlerOpts{})
 	return []route{
-		{"/api/v1/status", h.status},
-		{"/api/v1/accesses", h.accesses},
-		{"/api/v1/engines", h.engines},
-		{"/api/v1/tables", h.tables},
-		{denialsPath, h.listDenials},
-		{"/api/v1/openapi.yaml", h.openAPI},
-		{"/metrics", metrics.ServeHTTP},
-		{"/healthz", h.healthz},
-		{"/readyz", h.readyz},
+		{path: "/api/v1/status", serve: h.status},
+		{path: "/api/v1/accesses", serve: h.accesses},
+		{path: "/api/v1/engines", serve: h.engines},
+		{path: "/api/v1/tables", serve: h.tables},
+		{path: denialsPath, serve: h.listDenials, changes: map[string]http.HandlerFunc{"POST": h.deny, "DELETE": h.allow}},
+		{path: "/api/v1/cache", serve: h.cache},
+		{path: "/api/v1/cache/forget", changes: map[string]http.HandlerFunc{"POST": h.forget}},
+		{path: "/api/v1/cache/verify", changes: map[string]http.HandlerFunc{"POST": h.verify(&sync.Mutex{})}},
+		{path: "/api/v1/openapi.yaml", serve: h.openAPI},
+		{path: "/metrics", serve: metrics.ServeHTTP},
+		{path: "/healthz", serve: h.healthz},
+		{path: "/readyz", serve: h.readyz},
 	}
 }
 

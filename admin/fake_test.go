@@ -42,7 +42,7 @@ func status() admin.Status {
 			File: "/etc/tls.crt", Names: []string{"lt"}, Expires: at, Ports: []string{"catalog", "storage"}, Problem: "no pair",
 		},
 		Cache: &admin.Cache{
-			Dir: "/data/cache", Objects: 1, Extents: 2, Memory: 3, MaxMemory: 4, Disk: 5, MaxDisk: 6, Problem: "no space left on device",
+			Dir: "/data/cache", Objects: 1, Extents: 2, Memory: 3, MaxMemory: 4, Disk: 5, MaxDisk: 6, Given: admin.Given{Asked: 10, Memory: 1, Disk: 2, Origin: 3, Around: 4, Warmed: 5}, Problem: "no space left on device",
 		},
 		Origins: []admin.Origin{{Name: "aws", Region: "us-east-1", Buckets: []string{"lake"}}},
 	}
@@ -54,7 +54,7 @@ func deps() (admin.Deps, *observe.Observer) {
 	o := observe.New(observe.Options{Registerer: reg})
 	o.Access(sample())
 	return admin.Deps{
-		Observer: o, Status: status, Gatherer: reg,
+		Observer: o, Status: status, Gatherer: reg, Blocks: &fakeBlocks{},
 		Warnings: func() []admin.Reason { return []admin.Reason{{Kind: "certificate", Reason: "no pair"}} },
 		Probes: []admin.Probe{
 			{Kind: "upstream", Name: "prod", Check: func(context.Context) error { return errors.New("connection refused") }},

@@ -72,6 +72,9 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	d, _ := deps()
 	h := admin.New(d)
 	for path, methods := range doc.Paths {
+		if _, reads := methods["get"]; !reads {
+			continue
+		}
 		queries := []string{""}
 		if path == "/api/v1/accesses" {
 			queries = []string{"", "?after=1", "?after=x"}

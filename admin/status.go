@@ -24,19 +24,6 @@ type Status struct {
 	Readiness
 }
 
-// Cache is what the block cache holds, and where what it gave out came from.
-// Sizes are in bytes.
-type Cache struct {
-	Dir       string `json:"dir,omitempty"` // "": in memory only
-	Objects   int    `json:"objects"`       // versions that are known
-	Extents   int    `json:"extents"`
-	Memory    int64  `json:"memory"`
-	MaxMemory int64  `json:"max_memory"`
-	Disk      int64  `json:"disk"`
-	MaxDisk   int64  `json:"max_disk"`
-	Problem   string `json:"problem,omitempty"` // why nothing is written to Dir
-}
-
 // Certificate is what the ports with TLS show.
 type Certificate struct {
 	File    string    `json:"file"`

@@ -23,6 +23,7 @@ type grammar struct {
 	Accesses AccessesCmd `cmd:"" help:"Show what engines read and wrote, request by request."`
 	Deny     DenyCmd     `cmd:"" help:"Shut out a principal, a table or a key from its next request on, or list what is."`
 	Allow    AllowCmd    `cmd:"" help:"Lift what laketap deny shut out."`
+	Cache    CacheCmd    `cmd:"" help:"Show what the block cache holds, empty it, or check every byte of it."`
 	Connect  ConnectCmd  `cmd:"" help:"Print the exact lines that connect an engine to this server."`
 	Doctor   DoctorCmd   `cmd:"" help:"Check configuration, catalogs, stores, addresses, clock and disk, each with its fix."`
 	Version  VersionCmd  `cmd:"" help:"Print the version."`

@@ -3,10 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/laketap/laketap"
-	"github.com/laketap/laketap/admin"
 	"github.com/laketap/laketap/observe"
 	"github.com/laketap/laketap/reuse/block"
 	"github.com/laketap/laketap/tap/catalog"
@@ -30,8 +31,12 @@ func (n *node) openReuse(context.Context) (err error) {
 	}
 	n.live = observe.NewLive(observe.LiveOptions{Held: held, Log: n.log.With("step", "observe")})
 	opts.Contract, opts.Log, opts.Registerer = n.live, n.log.With("step", "reuse"), n.registry
-	if n.blocks, err = block.Open(opts); err != nil {
-		return err
+	n.blocks, err = block.Open(opts)
+	switch {
+	case errors.Is(err, block.ErrInUse):
+		return fmt.Errorf("cache.dir: %w; end that, or name a directory for each by cache.dir (LAKETAP_CACHE_DIR) or data", err)
+	case err != nil:
+		return fmt.Errorf("cache.dir: %w", err)
 	}
 	n.recorder = recorders{n.recorder, n.live}
 	return nil
@@ -51,17 +56,6 @@ func (n *node) signatory() storage.Signatory {
 		return nil
 	}
 	return n.catalog
-}
-
-// held tells what the cache holds; nil if there is none.
-func (n *node) held() *admin.Cache {
-	if n.blocks == nil {
-		return nil
-	}
-	s := n.blocks.Stats()
-	return &admin.Cache{
-		Dir: s.Dir, Objects: s.Objects, Extents: s.Extents, Memory: s.RAM, MaxMemory: s.MaxRAM, Disk: s.Disk, MaxDisk: s.MaxDisk, Problem: s.Trouble,
-	}
 }
 
 // blockOptions turns the configuration into the cache's options.

@@ -102,13 +102,17 @@ func hold(ts *testscript.TestScript) net.Listener {
 	return l
 }
 
-// cmdAwait waits until an admin API says that its server is ready.
+// cmdAwait waits until an admin API says that its server is ready, or what
+// another path of it says.
 func cmdAwait(ts *testscript.TestScript, _ bool, args []string) {
-	at := adminFlags{Admin: args[0]}
+	at, path := adminFlags{Admin: args[0]}, "/readyz"
+	if len(args) > 1 {
+		path = args[1]
+	}
 	deadline := time.Now().Add(time.Minute)
 	for {
 		var ready admin.Readiness
-		err := at.ask(context.Background(), "/readyz", nil, &ready)
+		err := at.ask(context.Background(), path, nil, &ready)
 		if err == nil {
 			return
 		}

@@ -47,8 +47,9 @@ type node struct {
 	trail    *audit.Trail // nil: no record is kept
 	origins  []tap.Origin
 	stores   s3.Stores
-	live     *observe.Live    // nil: nothing is reused
-	blocks   *block.Cache     // nil: nothing is reused
+	live     *observe.Live // nil: nothing is reused
+	blocks   *block.Cache  // nil: nothing is reused
+	tables   *tap.Tables
 	recorder laketap.Recorder // all who are told of every access
 	catalog  *catalog.Handler
 	storage  *storage.Server
@@ -184,9 +185,9 @@ func (n *node) openTaps(context.Context) error {
 	}
 	// What connects the two taps: the catalog tap notes where each table lies,
 	// and the storage tap tells by that whose file is read.
-	tables := tap.NewTables(0)
+	n.tables = tap.NewTables(0)
 	n.catalog, err = catalog.New(catalog.Options{
-		Upstreams: upstreams, Origins: n.origins, Keys: n.keys, Tables: tables, Recorder: n.recorder, Deny: n.denials,
+		Upstreams: upstreams, Origins: n.origins, Keys: n.keys, Tables: n.tables, Recorder: n.recorder, Deny: n.denials,
 		Authority: catalog.Authority{Mode: n.cfg.Storage.Authority, Roots: n.cfg.Storage.Roots, Write: n.cfg.Storage.Write},
 		Advertise: n.cfg.Storage.Advertise, StoragePort: port, StorageTLS: n.cfg.TLS.on("storage"), Region: n.cfg.Storage.Region,
 		Log: n.log.With("tap", "catalog"), Registerer: n.registry,
@@ -198,7 +199,7 @@ func (n *node) openTaps(context.Context) error {
 		return err
 	}
 	n.storage, err = storage.New(storage.Options{
-		Origins: n.origins, Send: n.stores, Keys: n.keys, Static: static, Tables: tables, Recorder: n.audited(), Audit: n.auditor(), Deny: n.denials,
+		Origins: n.origins, Send: n.stores, Keys: n.keys, Static: static, Tables: n.tables, Recorder: n.audited(), Audit: n.auditor(), Deny: n.denials,
 		Sign: n.signatory(), Blocks: n.cache(), Anonymous: n.cfg.Storage.Anonymous, ProofByObject: n.cfg.Cache.Proof == "object",
 		Region: n.cfg.Storage.Region, Domain: n.cfg.Storage.Domain, TLS: n.tls("storage", "http/1.1"),
 		Log: n.log.With("tap", "storage"), Registerer: n.registry,
@@ -207,11 +208,11 @@ func (n *node) openTaps(context.Context) error {
 }
 
 // openAdmin makes the admin API, which is given functions and no parts of the
-// server: it can look and, but for the deny list, cannot touch.
+// server: it can look and, but for the deny list and the cache, cannot touch.
 func (n *node) openAdmin(context.Context) error {
 	n.admin = admin.New(admin.Deps{
 		Observer: n.observer, Status: n.status, Probes: n.probes(), Draining: n.draining.Load, Warnings: n.warnings, Denials: n.denials,
-		Gatherer: n.registry, Hosts: n.cfg.Admin.Hosts, Log: n.log.With("step", "admin"),
+		Blocks: cacheView{n.blocks, n.tables}, Gatherer: n.registry, Hosts: n.cfg.Admin.Hosts, Log: n.log.With("step", "admin"),
 	})
 	return nil
 }

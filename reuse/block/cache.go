@@ -189,18 +189,33 @@ func (c *Cache) Forget(name laketap.ObjectName) {
 	}
 }
 
-// ForgetAll drops every object that match says yes to, and returns how many.
+// ForgetAll drops every object that match says yes to, and returns how many. It
+// does not hold readers up meanwhile.
 func (c *Cache) ForgetAll(match func(laketap.Object) bool) int {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := 0
+	all := make([]*object, 0, len(c.objects))
 	for _, o := range c.objects {
-		if match(o.Object) {
-			c.drop(o)
+		all = append(all, o)
+	}
+	c.mu.Unlock()
+	n := 0
+	for _, o := range all {
+		if match(o.Object) && c.dropOne(o) {
 			n++
 		}
 	}
 	return n
+}
+
+// dropOne drops a version unless that has happened already.
+func (c *Cache) dropOne(o *object) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o.dead.Load() {
+		return false
+	}
+	c.drop(o)
+	return true
 }
 
 // Pin keeps an object from being evicted, or no longer does. It reports

@@ -197,7 +197,8 @@ func (r *request) serve(o *object, off, end int64) (*laketap.Reply, bool, error)
 	if e.bytes != nil {
 		b := e.bytes[off-e.off : end-e.off : end-e.off]
 		c.mu.Unlock()
-		c.metrics.bytes(laketap.FromMemory, int64(len(b)))
+		r.came(laketap.FromMemory, int64(len(b)))
+		r.handed(int64(len(b)))
 		return r.finally(r.reply(o, off, end, laketap.Body{Bytes: b}, laketap.FromMemory), nil)
 	}
 	p := e.place
@@ -208,7 +209,8 @@ func (r *request) serve(o *object, off, end int64) (*laketap.Reply, bool, error)
 		return nil, false, nil
 	}
 	c.promote(e, off, b)
-	c.metrics.bytes(laketap.FromDisk, int64(len(b)))
+	r.came(laketap.FromDisk, int64(len(b)))
+	r.handed(int64(len(b)))
 	return r.finally(r.reply(o, off, end, laketap.Body{Bytes: b}, laketap.FromDisk), nil)
 }
 

@@ -127,7 +127,7 @@ func TestReopen(t *testing.T) {
 		}
 		want(t, c, s, part(fmt.Sprint("k", i), 200, 8999), data[i][200:9000], calls...)
 	}
-	if v, err := c.Verify(t.Context()); err != nil || v.Damaged != 0 || v.Extents < 19 {
+	if v, err := c.Verify(t.Context(), nil); err != nil || v.Damaged != 0 || v.Extents < 19 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 }

@@ -2,17 +2,14 @@ package block
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/laketap/laketap"
 )
 
 // metrics are what a cache counts.
 type metrics struct {
-	served     [4]prometheus.Counter // by laketap.Served
-	around     prometheus.Counter
+	traffic
+
 	bypass     *prometheus.CounterVec
 	heads      prometheus.Counter
 	joined     prometheus.Counter
@@ -37,15 +34,10 @@ func newMetrics(reg prometheus.Registerer, c *Cache) (*metrics, error) {
 	count := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "laketap_block_" + name + "_total", Help: help})
 	}
-	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "laketap_block_bytes_total",
-		Help: "Bytes of objects that were given out, by where they came from; around is from the origin without being kept.",
-	}, []string{"from"})
 	m := &metrics{
 		bypass: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "laketap_block_bypassed_total", Help: "Reads that went around the cache, by reason.",
 		}, []string{"reason"}),
-		around:     bytes.WithLabelValues("around"),
 		heads:      count("heads", "HEAD requests that were answered from a record."),
 		joined:     count("joined", "Reads that waited for another's request to the origin instead of making their own."),
 		confirmed:  count("confirmed", "Requests by which the origin confirmed that a version is its current one."),
@@ -60,9 +52,6 @@ func newMetrics(reg prometheus.Registerer, c *Cache) (*metrics, error) {
 		overdue:    count("overdue", "Clients' requests that were sent to the origin beyond the bound, since they had waited too long."),
 		slowed:     count("slowed", "Answers by which the origin said that it is too busy."),
 	}
-	for _, from := range []laketap.Served{laketap.FromOrigin, laketap.FromDisk, laketap.FromMemory} {
-		m.served[from] = bytes.WithLabelValues(from.String())
-	}
 	for _, reason := range reasons {
 		m.bypass.WithLabelValues(reason)
 	}
@@ -72,14 +61,14 @@ func newMetrics(reg prometheus.Registerer, c *Cache) (*metrics, error) {
 	gauge := func(name, help string, value func(Stats) float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "laketap_block_" + name, Help: help}, func() float64 { return value(c.Stats()) })
 	}
-	for _, collector := range []prometheus.Collector{
-		bytes, m.bypass, m.heads, m.joined, m.confirmed, m.changed, m.broken, m.damaged, m.evicted, m.unwritten, m.diskErrors, m.moved,
+	for _, collector := range append(m.collectors(),
+		m.bypass, m.heads, m.joined, m.confirmed, m.changed, m.broken, m.damaged, m.evicted, m.unwritten, m.diskErrors, m.moved,
 		m.queued, m.overdue, m.slowed,
 		gauge("objects", "Versions of objects that are known.", func(s Stats) float64 { return float64(s.Objects) }),
 		gauge("extents", "Extents that are held.", func(s Stats) float64 { return float64(s.Extents) }),
 		gauge("memory_bytes", "Bytes of extents in memory.", func(s Stats) float64 { return float64(s.RAM) }),
 		gauge("disk_bytes", "Bytes of files in the cache directory.", func(s Stats) float64 { return float64(s.Disk) }),
-	} {
+	) {
 		if err := reg.Register(collector); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
@@ -87,25 +76,4 @@ func newMetrics(reg prometheus.Registerer, c *Cache) (*metrics, error) {
 	return m, nil
 }
 
-func (m *metrics) bytes(from laketap.Served, n int64) { m.served[from].Add(float64(n)) }
-
 func (m *metrics) bypassed(reason string) { m.bypass.WithLabelValues(reason).Inc() }
-
-// counted counts the bytes of a body that goes around the cache.
-func (m *metrics) counted(b laketap.Body) laketap.Body {
-	if b.Stream != nil {
-		b.Stream = &countedBody{b.Stream, m.around}
-	}
-	return b
-}
-
-type countedBody struct {
-	io.ReadCloser
-	n prometheus.Counter
-}
-
-func (b *countedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.n.Add(float64(n))
-	return n, err
-}

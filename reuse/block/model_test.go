@@ -175,7 +175,7 @@ func TestModel(t *testing.T) {
 				m.c.Pin(name(m.key()), rapid.Bool().Draw(t, "pin"))
 			},
 			"verify": func(t *rapid.T) {
-				if _, err := m.c.Verify(context.Background()); err != nil {
+				if _, err := m.c.Verify(context.Background(), nil); err != nil {
 					t.Fatal(err)
 				}
 			},

@@ -90,6 +90,7 @@ func (b *reader) Read(p []byte) (n int, err error) {
 		}
 	}
 	b.pos += int64(n)
+	b.r.handed(int64(n))
 	if b.pos == b.end {
 		b.err = io.EOF
 		b.leaveAll()
@@ -111,7 +112,7 @@ func (b *reader) next(p []byte) (int, error) {
 	if b.f != nil {
 		n, err := b.f.readAt(p, b.pos)
 		if err == nil {
-			b.r.c.metrics.bytes(laketap.FromOrigin, int64(n))
+			b.r.came(laketap.FromOrigin, int64(n))
 			return n, nil
 		}
 		b.leave()
@@ -127,7 +128,7 @@ func (b *reader) fromExtent(p []byte) (int, error) {
 	c, e := b.r.c, b.e
 	if b.have != nil {
 		n := copy(p, b.have[b.pos-e.off:])
-		c.metrics.bytes(laketap.FromMemory, int64(n))
+		b.r.came(laketap.FromMemory, int64(n))
 		return n, nil
 	}
 	n := min(int64(len(p)), e.end()-b.pos)
@@ -136,7 +137,7 @@ func (b *reader) fromExtent(p []byte) (int, error) {
 		b.e = nil
 		return 0, nil // it is a gap now, or was moved
 	}
-	c.metrics.bytes(laketap.FromDisk, n)
+	b.r.came(laketap.FromDisk, n)
 	return int(n), nil
 }
 

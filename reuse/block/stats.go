@@ -17,6 +17,7 @@ type Stats struct {
 	Filling          int64 // bytes of memory that fills may take
 	Waiting          int64 // bytes that wait to be written
 	Dir              string
+	Traffic          Traffic
 	Trouble          string // why nothing is written to Dir; "": nothing is wrong
 }
 
@@ -26,6 +27,7 @@ func (c *Cache) Stats() Stats {
 	defer c.mu.Unlock()
 	s := Stats{
 		Objects: len(c.objects), Extents: c.extents, RAM: c.ram.bytes(), MaxRAM: c.ram.max, Filling: c.filling, Dir: c.opts.Dir,
+		Traffic: c.metrics.read(),
 	}
 	if d := c.disk; d != nil {
 		s.Disk, s.MaxDisk, s.Live, s.Waiting = d.total.Load(), d.max, d.live, d.bytes
@@ -38,13 +40,18 @@ func (c *Cache) Stats() Stats {
 
 // Verified is what [Cache.Verify] found.
 type Verified struct {
-	Extents int
+	Of      int // extents that were on disk or in memory when it began
+	Extents int // that were read from disk
 	Bytes   int64
 	Damaged int // dropped
 }
 
-// Verify reads every extent on disk and drops those that are damaged.
-func (c *Cache) Verify(ctx context.Context) (v Verified, err error) {
+// verifyStep is after how many bytes Verify tells how far it is.
+const verifyStep = 64 << 20
+
+// Verify reads every extent on disk and drops those that are damaged. It tells
+// now and then how far it is; told may be nil.
+func (c *Cache) Verify(ctx context.Context, told func(Verified)) (v Verified, err error) {
 	if c.disk == nil {
 		return v, nil
 	}
@@ -54,8 +61,14 @@ func (c *Cache) Verify(ctx context.Context) (v Verified, err error) {
 		all = append(all, o.extents...)
 	}
 	c.mu.Unlock()
+	v.Of = len(all)
 	buf := make([]byte, maxExtent)
+	next := int64(verifyStep)
 	for _, e := range all {
+		if told != nil && v.Bytes >= next {
+			told(v)
+			next = v.Bytes + verifyStep
+		}
 		if err := ctx.Err(); err != nil {
 			return v, fmt.Errorf("verify: %w", err)
 		}
