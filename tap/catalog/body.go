@@ -136,8 +136,14 @@ type capture struct {
 	whole bool
 }
 
-// Read passes on what it reads and keeps it while all of it fits.
+// Read passes on what it reads and keeps it while all of it fits. What has
+// ended stays so: Go's transport looks for the end of a request's body again,
+// and by then the server, having begun to answer, may have closed it. An error
+// there would end the connection that the upstream's answer comes over.
 func (c *capture) Read(p []byte) (int, error) {
+	if c.over() {
+		return 0, io.EOF
+	}
 	n, err := c.ReadCloser.Read(p)
 	c.mu.Lock()
 	c.n += int64(n)
@@ -158,6 +164,13 @@ func (c *capture) Read(p []byte) (int, error) {
 		c.ended(c.kept)
 	}
 	return n, err
+}
+
+// over reports whether the body was read to its end.
+func (c *capture) over() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.whole
 }
 
 // count returns how many bytes were read so far.

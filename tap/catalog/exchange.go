@@ -138,6 +138,10 @@ func (x *exchange) serve() {
 		r = r.WithContext(ctx)
 	}
 	if r.Body != nil {
+		// The upstream may answer while the body still arrives. Go's server would
+		// then take the rest of it for itself, and the upstream would get a body
+		// with bytes missing. HTTP/2 does not, and need not be told.
+		_ = http.NewResponseController(x.w.ResponseWriter).EnableFullDuplex()
 		x.sent = &capture{ReadCloser: r.Body, limit: x.captureLimit(), room: &x.held}
 		r = r.WithContext(r.Context()) // a copy: the server's own stays as it is
 		r.Body = x.sent
