@@ -59,6 +59,11 @@ bench-pass: build ## What the storage tap adds to a read that it passes on; line
 	@go -C test build -o $(CURDIR)/bin/bench-pass ./bench/pass
 	bin/bench-pass
 
+.PHONY: bench-catalog
+bench-catalog: build ## What the catalog tap adds to a LoadTable and a commit; lines end in ok or short
+	@go -C test build -o $(CURDIR)/bin/bench-catalog ./bench/catalog
+	bin/bench-catalog
+
 .PHONY: vuln
 vuln: ## Look for known vulnerabilities in what is called (network)
 	@for m in $$(tools/modules); do echo "$$m"; go -C $$m run -modfile=$(CURDIR)/tools/go.mod golang.org/x/vuln/cmd/govulncheck ./... || exit 1; done

@@ -85,10 +85,17 @@ func inflate(raw []byte, encoding string, limit int64) (body []byte, ok bool) {
 	return body, true
 }
 
-// replace gives an answer another body. What described the old one goes.
-func replace(resp *http.Response, body []byte) {
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	resp.ContentLength = int64(len(body))
+// replace gives an answer another body, in pieces. What described the old one
+// goes.
+func replace(resp *http.Response, pieces ...[]byte) {
+	length := 0
+	readers := make([]io.Reader, 0, len(pieces))
+	for _, piece := range pieces {
+		length += len(piece)
+		readers = append(readers, bytes.NewReader(piece))
+	}
+	resp.Body = io.NopCloser(io.MultiReader(readers...))
+	resp.ContentLength = int64(length)
 	resp.TransferEncoding = nil
 	resp.Trailer = nil
 	for _, name := range []string{
@@ -97,7 +104,7 @@ func replace(resp *http.Response, body []byte) {
 	} {
 		resp.Header.Del(name)
 	}
-	resp.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	resp.Header.Set("Content-Length", strconv.Itoa(length))
 }
 
 // acceptGzip asks the upstream for an encoding that can be undone, if it is to
@@ -125,6 +132,8 @@ type capture struct {
 	io.ReadCloser
 	limit int
 	room  *holding
+	// length is what the body is said to have; 0 or less: nothing is said.
+	length int64
 	// ended, if set, gets a body that was read to its end within limit.
 	ended func(body []byte)
 
@@ -147,14 +156,14 @@ func (c *capture) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	c.mu.Lock()
 	c.n += int64(n)
-	if c.n > int64(c.limit) || !c.lost && !c.room.grow(len(c.kept)+n, cap(c.kept)) {
+	if c.n > int64(c.limit) || !c.lost && !c.room.grow(len(c.kept)+n, cap(c.kept), c.length) {
 		c.lost = true
 	}
 	if c.lost {
 		c.room.give(cap(c.kept))
 		c.kept = nil
 	} else {
-		c.kept = appendTo(c.kept, p[:n])
+		c.kept = append(roomFor(c.kept, n, c.length), p[:n]...)
 	}
 	first := err == io.EOF && !c.whole
 	c.whole = c.whole || err == io.EOF

@@ -66,30 +66,34 @@ func (h *holding) end() {
 	h.n, h.ended = 0, true
 }
 
-// grow takes what [appendTo] will need to hold length bytes in a slice that
-// has a capacity.
-func (h *holding) grow(length, capacity int) bool {
+// grow takes what [roomFor] will need to hold length bytes in a slice that has
+// a capacity, of a body that is said to have said bytes.
+func (h *holding) grow(length, capacity int, said int64) bool {
 	if length <= capacity {
 		return true
 	}
-	return h.take(grown(length, capacity) - capacity)
+	return h.take(grown(length, capacity, said) - capacity)
 }
 
-// grown is the next capacity of a slice that must hold length bytes.
-func grown(length, capacity int) int { return max(length, 2*capacity, readAtLeast) }
-
-// appendTo appends with capacities that are known beforehand, unlike those of
-// append.
-func appendTo(kept, more []byte) []byte {
-	return append(roomFor(kept, len(more)), more...)
+// grown is the next capacity of a slice that must hold length bytes: what the
+// body is said to have, unless that is far from what has come of it. A length is
+// the sender's word; but to double would copy a large body again and again.
+func grown(length, capacity int, said int64) int {
+	if most := 8 * int64(capacity); said >= int64(length) && said <= most {
+		return int(said)
+	} else if said > most {
+		return max(length, int(most), readAtLeast)
+	}
+	return max(length, 2*capacity, readAtLeast)
 }
 
-// roomFor returns a slice with room for n bytes more.
-func roomFor(kept []byte, n int) []byte {
+// roomFor returns a slice with room for n bytes more. Unlike with append its
+// capacity is known beforehand.
+func roomFor(kept []byte, n int, said int64) []byte {
 	if len(kept)+n <= cap(kept) {
 		return kept
 	}
-	larger := make([]byte, len(kept), grown(len(kept)+n, cap(kept)))
+	larger := make([]byte, len(kept), grown(len(kept)+n, cap(kept), said))
 	copy(larger, kept)
 	return larger
 }
@@ -101,15 +105,16 @@ func (h *holding) readAll(r io.Reader, limit, length int64) (body []byte, whole 
 	// One byte more than is said, to see the end without growing. A length is
 	// the sender's word: it takes of the budget, and of memory as bytes come.
 	const believed = 1 << 20
+	said := min(length, limit) + 1
 	if first := int(min(length, limit, believed)) + 1; length >= 0 && h.take(first) {
 		body = make([]byte, 0, first)
 	}
 	for {
 		if len(body) == cap(body) {
-			if !h.grow(len(body)+1, cap(body)) {
+			if !h.grow(len(body)+1, cap(body), said) {
 				return body, false, nil
 			}
-			body = roomFor(body, 1)
+			body = roomFor(body, 1, said)
 		}
 		n, err := r.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]

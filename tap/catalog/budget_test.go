@@ -62,6 +62,28 @@ func TestCapturesAreBudgeted(t *testing.T) {
 	}
 }
 
+// A body that comes as its length says is not copied at every doubling, and one
+// that does not come takes little more than what has come of it.
+func TestGrown(t *testing.T) {
+	for _, c := range []struct {
+		length, capacity int
+		said             int64
+		want             int
+	}{
+		{1, 0, -1, 4 << 10},
+		{1, 0, 1 << 40, 4 << 10},
+		{5 << 10, 4 << 10, 0, 8 << 10},
+		{5 << 10, 4 << 10, 20 << 10, 20 << 10},
+		{5 << 10, 4 << 10, 1 << 40, 32 << 10},
+		{100 << 10, 4 << 10, 1 << 40, 100 << 10},
+		{21 << 10, 20 << 10, 20 << 10, 40 << 10}, // more than was said
+	} {
+		if got := grown(c.length, c.capacity, c.said); got != c.want {
+			t.Errorf("grown(%d, %d, %d) is %d, want %d", c.length, c.capacity, c.said, got, c.want)
+		}
+	}
+}
+
 func TestReadAll(t *testing.T) {
 	broken := errors.New("broken")
 	for _, size := range []int{0, 1, 4095, 4096, 4097, 100_000} {

@@ -102,7 +102,7 @@ func (x *exchange) learnPassing(resp *http.Response) {
 		encoding: resp.Header.Get("Content-Encoding"),
 	}
 	resp.Body = &capture{
-		ReadCloser: resp.Body, limit: int(x.h.opts.MaxEdit), room: &x.held,
+		ReadCloser: resp.Body, limit: int(x.h.opts.MaxEdit), room: &x.held, length: resp.ContentLength,
 		ended: func(body []byte) { one.body = body; x.h.queue(one) },
 	}
 }

@@ -202,7 +202,7 @@ func (x *exchange) editTable(resp *http.Response, req *http.Request, ask func(*h
 			}
 		}
 	}
-	var edited []byte
+	var edited [][]byte
 	if why == "" {
 		g.refresh = x.refreshOf(l, g)
 		id := x.h.tableID(x.up, x.route, l)
@@ -220,7 +220,7 @@ func (x *exchange) editTable(resp *http.Response, req *http.Request, ask func(*h
 	// Learned before the answer is sent: the engine's first S3 request follows.
 	x.h.see(x.up, x.route, x.access.TableName, l, &g, x.access.At)
 	etag := resp.Header.Get("ETag") // replace drops it: it is not that of the edited body
-	replace(resp, edited)
+	replace(resp, edited...)
 	x.keepPrivate(resp)
 	x.sealTag(resp, etag, x.variant(req), g.expires)
 	return "", nil

@@ -153,15 +153,20 @@ func (o object) integer(name string, without int64) int64 {
 // names occur and else at the end, and the members dropped that drop names.
 // drop may be nil.
 func (o object) edit(set []pair, drop func(name string) bool) []byte {
-	var out bytes.Buffer
-	out.Grow(len(o.raw) + 1024)
-	out.Write(o.raw[:o.from])
+	return bytes.Join(o.pieces(set, drop), nil)
+}
+
+// pieces is [object.edit] without the copy that a large text is better spared:
+// what is kept is where it was.
+func (o object) pieces(set []pair, drop func(name string) bool) [][]byte {
+	out := [][]byte{o.raw[:o.from]}
 	first := true
-	comma := func() {
+	add := func(pieces ...[]byte) {
 		if !first {
-			out.WriteByte(',')
+			out = append(out, []byte{','})
 		}
 		first = false
+		out = append(out, pieces...)
 	}
 	done := make([]bool, len(set))
 	for _, m := range o.members {
@@ -169,26 +174,18 @@ func (o object) edit(set []pair, drop func(name string) bool) []byte {
 		switch {
 		case i >= 0 && !done[i]:
 			done[i] = true
-			comma()
-			out.Write(o.raw[m.from:m.valFrom])
-			out.Write(set[i].value)
-			out.Write(o.raw[m.valTo:m.to])
+			add(o.raw[m.from:m.valFrom], set[i].value, o.raw[m.valTo:m.to])
 		case i >= 0 || drop != nil && drop(m.name):
 		default:
-			comma()
-			out.Write(o.raw[m.from:m.to])
+			add(o.raw[m.from:m.to])
 		}
 	}
 	for i, p := range set {
 		if !done[i] {
-			comma()
-			out.Write(quote(p.name))
-			out.WriteByte(':')
-			out.Write(p.value)
+			add(quote(p.name), []byte{':'}, p.value)
 		}
 	}
-	out.Write(o.raw[o.to:])
-	return out.Bytes()
+	return append(out, o.raw[o.to:])
 }
 
 // elements cuts a JSON array, known to be valid, into its values; ok is false

@@ -115,11 +115,11 @@ func reroute(value, base, ours string) (led string, ok bool) {
 	return ours + rest, true
 }
 
-// leadTable returns an answer whose config, and exactly one storage credential
+// leadTable returns the pieces of an answer whose config, and exactly one storage credential
 // for the table's location, lead to the storage tap. Old clients refuse more
 // than one.
-func leadTable(l loaded, g grant, values []pair) []byte {
-	return l.top.edit([]pair{
+func leadTable(l loaded, g grant, values []pair) [][]byte {
+	return l.top.pieces([]pair{
 		{"config", lead(l.config, values, g.inConfig, g.refresh)},
 		{"storage-credentials", oneCredential(l, g, values)},
 	}, nil)

@@ -12,12 +12,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-)
 
-// The key pair that the tap knows; the origin takes anything.
-const (
-	keyID  = "bench"
-	secret = "a-secret-for-a-benchmark"
+	"github.com/laketap/laketap/test/bench/side"
 )
 
 // A client asks for one object again and again on one connection. It does as
@@ -41,7 +37,7 @@ func dial(ctx context.Context, address string, c cell) (*client, error) {
 	const unsigned = "UNSIGNED-PAYLOAD"
 	req.Header.Set("X-Amz-Content-Sha256", unsigned)
 	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
-	if err := signer.SignHTTP(ctx, aws.Credentials{AccessKeyID: keyID, SecretAccessKey: secret}, req, unsigned, "s3", "us-east-1", time.Now()); err != nil {
+	if err := signer.SignHTTP(ctx, aws.Credentials{AccessKeyID: side.KeyID, SecretAccessKey: side.Secret}, req, unsigned, "s3", "us-east-1", time.Now()); err != nil {
 		return nil, fmt.Errorf("sign: %w", err)
 	}
 	var b bytes.Buffer
@@ -67,7 +63,7 @@ func (c *client) medianOf(n int) (time.Duration, error) {
 		}
 		all = append(all, time.Since(began))
 	}
-	return median(all), nil
+	return side.Median(all), nil
 }
 
 // get asks once and reads all of the answer.

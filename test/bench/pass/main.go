@@ -11,8 +11,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"time"
+
+	"github.com/laketap/laketap/test/bench/side"
 )
 
 // rounds are interleaved: what disturbs one side disturbs the other.
@@ -76,11 +77,11 @@ func run(ctx context.Context) (short bool, err error) {
 		return false, err
 	}
 	defer origin.close()
-	tap, err := startTap(ctx, origin.address)
+	tap, err := side.Start(ctx, origin.address, origin.address, nil)
 	if err != nil {
 		return false, err
 	}
-	defer tap.close()
+	defer tap.Close()
 	var results []result
 	for _, c := range cells() {
 		r, err := measure(ctx, c, origin.address, tap)
@@ -92,19 +93,12 @@ func run(ctx context.Context) (short bool, err error) {
 		results = append(results, r)
 	}
 	fmt.Printf("took %v\n", time.Since(began).Round(time.Second))
-	return short, write(results, tap.version)
+	return short, write(results, tap.Version)
 }
 
 // String names a cell.
 func (c cell) String() string {
-	return fmt.Sprintf("pass %s, origin %d ms", sizeText(c.size), c.delay.Milliseconds())
-}
-
-func sizeText(n int) string {
-	if n < 1<<20 {
-		return fmt.Sprintf("%d KiB", n>>10)
-	}
-	return fmt.Sprintf("%d MiB", n>>20)
+	return fmt.Sprintf("pass %s, origin %d ms", side.Size(c.size), c.delay.Milliseconds())
 }
 
 // A result is what came of a cell: medians of the rounds' medians, and CPU of
@@ -121,24 +115,18 @@ func (r result) ok() bool             { return r.added() <= maxAdded || r.share(
 
 // String is the line of a figure.
 func (r result) String() string {
-	verdict := "short"
-	if r.ok() {
-		verdict = "ok"
-	}
 	return fmt.Sprintf("%-28s direct %9s  through %9s  added %8s (%+.1f %%)  cpu of the tap %8s  %s",
-		r.cell, millis(r.direct), millis(r.through), millis(r.added()), 100*r.share(), millis(r.cpu), verdict)
+		r.cell, side.Millis(r.direct), side.Millis(r.through), side.Millis(r.added()), 100*r.share(), side.Millis(r.cpu), side.Verdict(r.ok()))
 }
 
-func millis(d time.Duration) string { return fmt.Sprintf("%.3f ms", float64(d.Nanoseconds())/1e6) }
-
 // measure goes through the rounds of a cell.
-func measure(ctx context.Context, c cell, origin string, t *tap) (result, error) {
+func measure(ctx context.Context, c cell, origin string, t *side.Server) (result, error) {
 	direct, err := dial(ctx, origin, c)
 	if err != nil {
 		return result{}, err
 	}
 	defer direct.close()
-	through, err := dial(ctx, t.address, c)
+	through, err := dial(ctx, t.Storage, c)
 	if err != nil {
 		return result{}, err
 	}
@@ -161,7 +149,7 @@ func measure(ctx context.Context, c cell, origin string, t *tap) (result, error)
 		if err != nil {
 			return result{}, err
 		}
-		before, err := t.cpu()
+		before, err := t.CPU()
 		if err != nil {
 			return result{}, err
 		}
@@ -169,7 +157,7 @@ func measure(ctx context.Context, c cell, origin string, t *tap) (result, error)
 		if err != nil {
 			return result{}, err
 		}
-		after, err := t.cpu()
+		after, err := t.CPU()
 		if err != nil {
 			return result{}, err
 		}
@@ -177,10 +165,5 @@ func measure(ctx context.Context, c cell, origin string, t *tap) (result, error)
 			spent[i] = append(spent[i], v)
 		}
 	}
-	return result{c, median(spent[0]), median(spent[1]), median(spent[2])}, nil
-}
-
-func median(all []time.Duration) time.Duration {
-	all = slices.Sorted(slices.Values(all))
-	return all[len(all)/2]
+	return result{c, side.Median(spent[0]), side.Median(spent[1]), side.Median(spent[2])}, nil
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"time"
+
+	"github.com/laketap/laketap/test/bench/side"
 )
 
 // write writes the table of the figures.
@@ -36,14 +36,10 @@ for one request.
 
 | object | origin waits | direct | through | added | CPU | |
 |---|---|---|---|---|---|---|
-`, 100*maxShare, millis(maxAdded), time.Now().UTC().Format(time.DateOnly), machine(), version, rounds)
+`, 100*maxShare, side.Millis(maxAdded), time.Now().UTC().Format(time.DateOnly), side.Machine(), version, rounds)
 	for _, r := range results {
-		verdict := "short"
-		if r.ok() {
-			verdict = "ok"
-		}
-		fmt.Fprintf(&b, "| %s | %d ms | %s | %s | %s (%+.1f %%) | %s | %s |\n", sizeText(r.size), r.delay.Milliseconds(),
-			millis(r.direct), millis(r.through), millis(r.added()), 100*r.share(), millis(r.cpu), verdict)
+		fmt.Fprintf(&b, "| %s | %d ms | %s | %s | %s (%+.1f %%) | %s | %s |\n", side.Size(r.size), r.delay.Milliseconds(),
+			side.Millis(r.direct), side.Millis(r.through), side.Millis(r.added()), 100*r.share(), side.Millis(r.cpu), side.Verdict(r.ok()))
 	}
 	b.WriteString(`
 ## What they say
@@ -56,22 +52,4 @@ beside it. After a wait all programs sleep, and waking them is dear on a virtual
 machine: the same 4 KiB cost several times the CPU.
 `)
 	return os.WriteFile(filepath.Join("docs", "bench", "pass.md"), b.Bytes(), 0o644) //nolint:gosec // documentation is for everybody
-}
-
-// machine describes where the figures are from.
-func machine() string {
-	model := "unknown processor"
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-				model = strings.TrimSpace(value)
-				break
-			}
-		}
-	}
-	load := ""
-	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
-		load, _, _ = strings.Cut(string(text), " ")
-	}
-	return fmt.Sprintf("%d cores (%s), load %s, %s, %s", runtime.NumCPU(), model, load, runtime.GOOS, runtime.Version())
 }
