@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,7 +32,7 @@ func (l lateLooker) RoundTrip(req *http.Request) (*http.Response, error) {
 		l.late <- err
 		return 0, io.EOF
 	}))
-	return &http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, ContentLength: -1, Body: io.NopCloser(answer), Request: req}, nil
+	return &http.Response{StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, ContentLength: -1, Body: io.NopCloser(answer), Request: req}, nil
 }
 
 type readerFunc func([]byte) (int, error)
@@ -49,7 +50,11 @@ func TestBodyEndsWellAfterTheAnswerBegan(t *testing.T) {
 		"of known length": strings.NewReader(`{"updates":[]}`),
 		"chunked":         io.MultiReader(strings.NewReader(`{"updates":[]}`)),
 	} {
-		resp, err := f.tap.Client().Post(f.tap.URL+"/v1/namespaces/shop/tables/orders", "application/json", body)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.tap.URL+"/v1/namespaces/shop/tables/orders", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := f.tap.Client().Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +62,7 @@ func TestBodyEndsWellAfterTheAnswerBegan(t *testing.T) {
 			t.Errorf("%s: %d bytes of the answer, %v", name, len(got), err)
 		}
 		_ = resp.Body.Close()
-		if err := <-looker.late; err != io.EOF {
+		if err := <-looker.late; !errors.Is(err, io.EOF) {
 			t.Errorf("%s: the body's end is %v", name, err)
 		}
 	}
@@ -81,7 +86,7 @@ func TestUpstreamAnswersBeforeTheRequestEnds(t *testing.T) {
 	f := setUp(t, nil, func(o *catalog.Options) { o.Upstreams[0].URL = parse(t, up.URL) })
 	for name, length := range map[string]int64{"of known length": size, "chunked": -1} {
 		body, send := io.Pipe()
-		req, err := http.NewRequest(http.MethodPost, f.tap.URL+"/v1/namespaces/shop/tables/orders", body)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.tap.URL+"/v1/namespaces/shop/tables/orders", body)
 		if err != nil {
 			t.Fatal(err)
 		}

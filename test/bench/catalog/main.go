@@ -34,7 +34,7 @@ type cell struct {
 }
 
 func cells() []cell {
-	all := []cell{}
+	var all []cell
 	for _, think := range []time.Duration{0, 20 * time.Millisecond} {
 		for _, size := range []int{4 << 10, 10 << 20} {
 			requests := 300
