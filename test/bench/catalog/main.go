@@ -34,7 +34,7 @@ type cell struct {
 }
 
 func cells() []cell {
-	var all []cell
+	all := make([]cell, 0, 8)
 	for _, think := range []time.Duration{0, 20 * time.Millisecond} {
 		for _, size := range []int{4 << 10, 10 << 20} {
 			requests := 300
