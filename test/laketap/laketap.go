@@ -33,6 +33,7 @@ type Config struct {
 	TLS      map[string]any `json:"tls,omitempty"`
 	Audit    map[string]any `json:"audit,omitempty"`
 	Cache    map[string]any `json:"cache,omitempty"`
+	Memory   map[string]any `json:"memory,omitempty"`
 	Mode     string         `json:"mode,omitempty"`
 	Data     string         `json:"data"`
 	Drain    string         `json:"drain,omitempty"`
@@ -185,14 +186,21 @@ func Doctor(t testing.TB, s *Server) (said string, well bool) {
 // Connect returns what `laketap connect` prints for the server.
 func (s *Server) Connect(t testing.TB, args ...string) string {
 	t.Helper()
+	return s.Run(t, append([]string{"connect"}, args...)...)
+}
+
+// Run runs a command of the server's program that asks the server, and returns
+// what it prints, which is something.
+func (s *Server) Run(t testing.TB, args ...string) string {
+	t.Helper()
 	p := process.Start(t, process.Command{
 		Path: process.Binary(t, "laketap"),
-		Args: append([]string{"connect", "--admin", strings.TrimPrefix(s.Admin, "http://")}, args...),
+		Args: append(args[:1:1], append([]string{"--admin", strings.TrimPrefix(s.Admin, "http://")}, args[1:]...)...),
 		Pipe: true,
 	})
 	printed, err := io.ReadAll(p.Stdout)
 	if code := p.Wait(t); err != nil || code != 0 || len(printed) == 0 {
-		t.Fatalf("connect %q: exit code %d, %d bytes, %v\n%s", args, code, len(printed), err, p.Tail())
+		t.Fatalf("%q: exit code %d, %d bytes, %v\n%s", args, code, len(printed), err, p.Tail())
 	}
 	return string(printed)
 }
