@@ -68,12 +68,15 @@ func (d *duo) token(form ...string) grant {
 	if err := json.Unmarshal([]byte(body), &g); err != nil || status != http.StatusOK || g.Access == "" {
 		d.Fatalf("token endpoint: %d %s %v", status, body, err)
 	}
+	d.server.Know("access token", g.Access)
+	d.server.Know("refresh token", g.Refresh)
 	return g
 }
 
 // login gets a principal's first token.
 func (d *duo) login(who string) grant {
 	d.Helper()
+	d.server.Know("secret of a client", "secret of "+who)
 	return d.token("grant_type", "client_credentials", "client_id", who, "client_secret", "secret of "+who)
 }
 

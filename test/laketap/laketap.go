@@ -17,6 +17,7 @@ import (
 
 	"github.com/laketap/laketap/test/lake"
 	"github.com/laketap/laketap/test/process"
+	"github.com/laketap/laketap/test/secrets"
 )
 
 // startTime is how long the server may take to answer on a busy machine.
@@ -38,6 +39,9 @@ type Config struct {
 	Data     string         `json:"data"`
 	Drain    string         `json:"drain,omitempty"`
 	Log      map[string]any `json:"log"`
+
+	// Secrets are those in use that are in none of the files it names.
+	Secrets *secrets.Set `json:"-"`
 }
 
 // A Catalog is an upstream.
@@ -88,7 +92,10 @@ type Server struct {
 	Admin   string
 	Process *process.Process
 
-	file string // its configuration
+	config Config
+	file   string // that it was written to
+	before []byte // what its processes said that have ended
+	said   []byte // what commands said that asked it
 }
 
 // InFrontOf returns the configuration for a lake: its catalog as the only
@@ -98,7 +105,11 @@ type Server struct {
 func InFrontOf(t testing.TB, l *lake.Lake) Config {
 	t.Helper()
 	listen := func() string { return "127.0.0.1:" + strconv.Itoa(process.FreePort(t)) }
+	known := &secrets.Set{}
+	known.Add("secret that the lake vends", l.Keys.Secret)
+	known.Add("secret that the lake vends to readers", l.Reader.Secret)
 	return Config{
+		Secrets:  known,
 		Catalogs: []Catalog{{Name: "lake", URL: l.Catalog}},
 		Catalog:  map[string]any{"listen": listen()},
 		Storage: Storage{
@@ -149,11 +160,12 @@ func Start(t testing.TB, c Config) *Server {
 		Catalog: fmt.Sprintf("http://%v", c.Catalog["listen"]),
 		Storage: "http://" + c.Storage.Listen,
 		Admin:   fmt.Sprintf("http://%v", c.Admin["listen"]),
+		config:  c,
 		file:    Write(t, c),
 	}
 	s.Restart(t)
 	// While it still runs: what starts last is cleaned up first.
-	t.Cleanup(func() { s.searchSecrets(t, c) })
+	t.Cleanup(func() { s.searchSecrets(t) })
 	return s
 }
 
@@ -161,6 +173,9 @@ func Start(t testing.TB, c Config) *Server {
 // configuration, same data, same ports.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
+	if s.Process != nil {
+		s.before = append(s.before, s.Process.Output(t)...)
+	}
 	s.Process = process.Start(t, Command(t, s.file))
 	s.Process.Eventually(t, startTime, func() error {
 		status, body, err := s.ask(t.Context(), "/healthz")
@@ -180,6 +195,7 @@ func Doctor(t testing.TB, s *Server) (said string, well bool) {
 		Args: []string{"doctor", "--config", s.file, "--admin", strings.TrimPrefix(s.Admin, "http://")},
 	})
 	code := p.WaitFor(t, time.Minute)
+	s.said = append(s.said, p.Output(t)...)
 	return p.Tail(), code == 0
 }
 
@@ -202,6 +218,7 @@ func (s *Server) Run(t testing.TB, args ...string) string {
 	if code := p.Wait(t); err != nil || code != 0 || len(printed) == 0 {
 		t.Fatalf("%q: exit code %d, %d bytes, %v\n%s", args, code, len(printed), err, p.Tail())
 	}
+	s.said = append(append(s.said, printed...), p.Output(t)...)
 	return string(printed)
 }
 
