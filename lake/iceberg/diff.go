@@ -28,7 +28,7 @@ type Diff struct {
 // writer dropped a manifest without a word or a snapshot in between is gone,
 // manifests that are gone are read too, and files are compared by path.
 func (t *Table) Diff(ctx context.Context, from, to int64, open Opener, opts Options) (*Diff, error) {
-	d := differ{t: t, open: open, opts: opts, diff: &Diff{}, changes: map[fileKey]change{}}
+	d := differ{t: t, open: open, opts: opts.withDefaults(), diff: &Diff{}, changes: map[fileKey]change{}}
 	defer d.close()
 	if err := d.run(ctx, from, to); err != nil {
 		return nil, fmt.Errorf("compare snapshots %d and %d: %w", from, to, err)
@@ -56,6 +56,7 @@ type differ struct {
 	files   *files
 	diff    *Diff
 	changes map[fileKey]change
+	bytes   int64 // that changes take
 }
 
 // close releases what reading took.
@@ -163,12 +164,14 @@ func apart(before, after []*Manifest) (gone, fresh []*Manifest) {
 func (d *differ) step(ctx context.Context, id int64, descends bool, gone, fresh []*Manifest) error {
 	live := make(map[fileKey]*Entry)
 	var own []change
+	var bytes int64   // of both
 	var account int64 // live files of the fresh manifests, less added, plus removed
 	told := descends
 	err := d.read(ctx, fresh, func(e *Entry) error {
 		if e.Live() {
 			account++
 			live[e.key()] = e.Clone()
+			bytes += e.weight()
 		}
 		switch {
 		case e.Status == Added && e.SnapshotID == id:
@@ -179,8 +182,9 @@ func (d *differ) step(ctx context.Context, id int64, descends bool, gone, fresh 
 		case e.Status == Deleted && e.SnapshotID == id:
 			account++
 			own = append(own, change{e.Clone(), false})
+			bytes += e.weight()
 		}
-		return d.bounded(len(live) + len(own))
+		return d.bounded(len(live)+len(own), bytes)
 	})
 	if err != nil {
 		return err
@@ -191,7 +195,7 @@ func (d *differ) step(ctx context.Context, id int64, descends bool, gone, fresh 
 		}
 		return nil
 	}
-	return d.compare(ctx, gone, live)
+	return d.compare(ctx, gone, live, bytes)
 }
 
 // liveIn returns how many live files manifests have, None if not told.
@@ -209,7 +213,7 @@ func liveIn(list []*Manifest) int64 {
 // compare notes what differs between the files of gone manifests and others. A
 // file that was added to the table twice is in two manifests, so what stays is
 // remembered, not crossed off.
-func (d *differ) compare(ctx context.Context, gone []*Manifest, live map[fileKey]*Entry) error {
+func (d *differ) compare(ctx context.Context, gone []*Manifest, live map[fileKey]*Entry, bytes int64) error {
 	stays := map[fileKey]bool{}
 	err := d.read(ctx, gone, func(e *Entry) error {
 		if !e.Live() {
@@ -220,7 +224,7 @@ func (d *differ) compare(ctx context.Context, gone []*Manifest, live map[fileKey
 			return nil
 		}
 		d.note(change{e.Clone(), false})
-		return d.bounded(len(live))
+		return d.bounded(len(live), bytes)
 	})
 	if err != nil {
 		return err
@@ -230,7 +234,7 @@ func (d *differ) compare(ctx context.Context, gone []*Manifest, live map[fileKey
 			d.note(change{e, true})
 		}
 	}
-	return d.bounded(0)
+	return d.bounded(0, 0)
 }
 
 // read calls f for the entries of manifests.
@@ -259,16 +263,20 @@ func (d *differ) note(c change) {
 	key := c.entry.key()
 	if earlier, ok := d.changes[key]; ok && earlier.added != c.added {
 		delete(d.changes, key)
+		d.bytes -= earlier.entry.weight()
 		return
 	}
 	d.changes[key] = c
+	d.bytes += c.entry.weight()
 }
 
 // bounded returns an error if too many files are held.
-func (d *differ) bounded(more int) error {
-	most := d.opts.withDefaults().MaxChanges
-	if n := len(d.changes) + more; n > most {
-		return over("files to compare", int64(n), int64(most))
+func (d *differ) bounded(more int, bytes int64) error {
+	if n := len(d.changes) + more; n > d.opts.MaxChanges {
+		return over("files to compare", int64(n), int64(d.opts.MaxChanges))
+	}
+	if n := d.bytes + bytes; n > d.opts.MaxChangeBytes {
+		return over("bytes of files to compare", n, d.opts.MaxChangeBytes)
 	}
 	return nil
 }

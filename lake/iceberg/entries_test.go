@@ -82,21 +82,23 @@ func TestDataAndDeletesApart(t *testing.T) {
 func TestRewrittenManifest(t *testing.T) {
 	old := rec("manifest_file", field(500, "manifest_path", tText), field(501, "manifest_length", tLong), field(502, "partition_spec_id", tInt),
 		field(503, "added_snapshot_id", opt(tLong)), field(504, "added_files_count", opt(tInt)), field(505, "existing_files_count", opt(tInt)))
+	entries := container(entrySchema(), nil,
+		told{iceberg.Existing, 5, iceberg.None, "a"}.encode(), told{iceberg.Deleted, 6, iceberg.None, "b"}.encode(), told{iceberg.Existing, 7, 3, "c"}.encode())
+	head := text("s3://b/m") + long(int64(len(entries)))
 	for name, tt := range map[string]struct {
 		list     string
 		existing int64
 		sequence int64
 	}{
-		"counted":                 {text("s3://b/m") + long(1) + long(0) + some(long(9)) + some(long(0)) + some(long(2)), 2, 0},
-		"version 1, counts null":  {text("s3://b/m") + long(1) + long(0) + some(long(9)) + none() + none(), iceberg.None, 0},
-		"version 1, no snapshot":  {text("s3://b/m") + long(1) + long(0) + none() + none() + none(), iceberg.None, 0},
-		"counted but not existed": {text("s3://b/m") + long(1) + long(0) + some(long(9)) + some(long(0)) + none(), iceberg.None, 0},
+		"counted":                 {head + long(0) + some(long(9)) + some(long(0)) + some(long(2)), 2, 0},
+		"version 1, counts null":  {head + long(0) + some(long(9)) + none() + none(), iceberg.None, 0},
+		"version 1, no snapshot":  {head + long(0) + none() + none() + none(), iceberg.None, 0},
+		"counted but not existed": {head + long(0) + some(long(9)) + some(long(0)) + none(), iceberg.None, 0},
 	} {
 		h := newHistory(1)
 		id := h.commit(iceberg.None, func(int64, []*made) []*made { return nil })
 		h.files["l1"] = container(old, nil, tt.list)
-		h.files["m"] = container(entrySchema(), nil,
-			told{iceberg.Existing, 5, iceberg.None, "a"}.encode(), told{iceberg.Deleted, 6, iceberg.None, "b"}.encode(), told{iceberg.Existing, 7, 3, "c"}.encode())
+		h.files["m"] = entries
 		table := h.table(t, nil)
 		for m, err := range table.Manifests(t.Context(), id, h.files, iceberg.Options{}) {
 			if err != nil || m.ExistingFiles != tt.existing || m.SequenceNumber != tt.sequence {

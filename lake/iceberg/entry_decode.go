@@ -40,6 +40,7 @@ func (p *entryPlan) decode(c *avro.Cursor, e *Entry, a *arena) error {
 	if err := c.Err(); err != nil {
 		return err
 	}
+	e.splits()
 	return e.check(p.want)
 }
 
@@ -159,37 +160,39 @@ func fits(c *avro.Cursor, n int) bool {
 // decodeLongs decodes a list of numbers.
 func decodeLongs(c *avro.Cursor, list []int64) []int64 {
 	for {
-		n, _ := c.Items(1)
-		if n == 0 {
+		run := c.Items(1)
+		if run.N == 0 {
 			return list
 		}
-		for ; n > 0 && fits(c, len(list)); n-- {
+		for n := run.N; n > 0 && fits(c, len(list)); n-- {
 			list = append(list, c.Long())
 		}
+		c.Ran(run)
 	}
 }
 
 // decodeIDs decodes a list of ids.
 func decodeIDs(c *avro.Cursor, list []int) []int {
 	for {
-		n, _ := c.Items(1)
-		if n == 0 {
+		run := c.Items(1)
+		if run.N == 0 {
 			return list
 		}
-		for ; n > 0 && fits(c, len(list)); n-- {
+		for n := run.N; n > 0 && fits(c, len(list)); n-- {
 			list = append(list, int(c.Int()))
 		}
+		c.Ran(run)
 	}
 }
 
 // decodeCounts decodes a number for each of some columns.
 func decodeCounts(c *avro.Cursor, s *step, list []ColumnCount) []ColumnCount {
 	for {
-		n, _ := c.Items(2)
-		if n == 0 {
+		run := c.Items(2)
+		if run.N == 0 {
 			return list
 		}
-		for ; n > 0 && fits(c, len(list)); n-- {
+		for n := run.N; n > 0 && fits(c, len(list)); n-- {
 			var pair ColumnCount
 			for i := range s.in {
 				switch in := &s.in[i]; in.part {
@@ -203,17 +206,18 @@ func decodeCounts(c *avro.Cursor, s *step, list []ColumnCount) []ColumnCount {
 			}
 			list = append(list, pair)
 		}
+		c.Ran(run)
 	}
 }
 
 // decodeBounds decodes a bound for each of some columns.
 func decodeBounds(c *avro.Cursor, s *step, list []ColumnBound) []ColumnBound {
 	for {
-		n, _ := c.Items(2)
-		if n == 0 {
+		run := c.Items(2)
+		if run.N == 0 {
 			return list
 		}
-		for ; n > 0 && fits(c, len(list)); n-- {
+		for n := run.N; n > 0 && fits(c, len(list)); n-- {
 			var pair ColumnBound
 			for i := range s.in {
 				switch in := &s.in[i]; in.part {
@@ -227,6 +231,7 @@ func decodeBounds(c *avro.Cursor, s *step, list []ColumnBound) []ColumnBound {
 			}
 			list = append(list, pair)
 		}
+		c.Ran(run)
 	}
 }
 
@@ -265,6 +270,19 @@ func upper(b []byte) string {
 	return string(out)
 }
 
+// splits drops offsets that cannot be places in the file, as some writers have
+// them: where a file may be split is only a hint.
+func (e *Entry) splits() {
+	last := int64(-1)
+	for _, offset := range e.SplitOffsets {
+		if offset <= last || offset >= e.Size {
+			e.SplitOffsets = e.SplitOffsets[:0]
+			return
+		}
+		last = offset
+	}
+}
+
 // check returns an error if the entry contradicts itself. Bytes that are read at
 // the wrong place, as those of a writer that does not keep to its own schema,
 // mostly come to light here.
@@ -276,8 +294,12 @@ func (e *Entry) check(want Want) error {
 		return malformed("file %q of %d records in %d bytes", e.Path, e.Records, e.Size)
 	case e.FirstRowID < None:
 		return malformed("file %q with a first row id of %d", e.Path, e.FirstRowID)
-	case e.IsVector() && (e.ContentOffset < 0 || e.ContentSize < 0 || e.ContentOffset > math.MaxInt64-e.ContentSize):
-		return malformed("deletion vector %q of %d bytes at %d", e.Path, e.ContentSize, e.ContentOffset)
+	case e.SequenceNumber < None || e.FileSequenceNumber < None:
+		return malformed("file %q with the sequence numbers %d and %d", e.Path, e.SequenceNumber, e.FileSequenceNumber)
+	case e.ContentOffset < None || e.ContentSize < None:
+		return malformed("file %q with a blob of %d bytes at %d", e.Path, e.ContentSize, e.ContentOffset)
+	case e.IsVector() && (e.ContentOffset < 0 || e.ContentSize <= 0 || e.ContentSize > e.Size || e.ContentOffset > e.Size-e.ContentSize):
+		return malformed("deletion vector of %d bytes at %d of %q, which has %d", e.ContentSize, e.ContentOffset, e.Path, e.Size)
 	case e.IsVector() && e.ReferencedFile == "":
 		return malformed("deletion vector in %q for no file", e.Path)
 	case e.Content == EqualityDeletes && want&WantEqualityIDs != 0 && len(e.EqualityIDs) == 0:

@@ -117,6 +117,11 @@ func planEntries(t *avro.Type, spec *Spec, want Want) (*entryPlan, error) {
 	return p, nil
 }
 
+// millis tells whether a logical type of Avro counts milliseconds.
+func millis(logical string) bool {
+	return logical == "timestamp-millis" || logical == "local-timestamp-millis" || logical == "time-millis"
+}
+
 // planPartition works out how to decode partition values.
 func planPartition(t *avro.Type, spec *Spec) ([]partitionStep, error) {
 	steps := make([]partitionStep, 0, len(t.Fields))
@@ -138,7 +143,7 @@ func planPartition(t *avro.Type, spec *Spec) ([]partitionStep, error) {
 		if s.typ, s.null = f.Type.Optional(); !valueType(s.typ) {
 			return nil, unsupported("partition field %q: unexpected type", f.Name)
 		}
-		s.millis = s.typ.Logical == "timestamp-millis" || s.typ.Logical == "time-millis"
+		s.millis = millis(s.typ.Logical)
 		steps = append(steps, s)
 	}
 	return steps, nil

@@ -122,6 +122,24 @@ func (e *Entry) Clone() *Entry {
 	return &c
 }
 
+// weight returns about how many bytes of memory a clone takes, with its place in
+// a map.
+func (e *Entry) weight() int64 {
+	const itself, pair, bound, value = 512, 16, 32, 40
+	n := itself + len(e.Path) + len(e.ReferencedFile) + len(e.KeyMetadata) + 8*(len(e.SplitOffsets)+len(e.EqualityIDs)) +
+		pair*(len(e.ColumnSizes)+len(e.ValueCounts)+len(e.NullCounts)+len(e.NaNCounts)) +
+		bound*(len(e.LowerBounds)+len(e.UpperBounds)) + value*len(e.Partition)
+	for _, p := range e.Partition {
+		n += len(p.Value.text)
+	}
+	for _, bounds := range [...][]ColumnBound{e.LowerBounds, e.UpperBounds} {
+		for _, b := range bounds {
+			n += len(b.Value)
+		}
+	}
+	return int64(n)
+}
+
 // cloneBounds copies bounds and what they hold, which takes two allocations.
 func cloneBounds(bounds []ColumnBound) []ColumnBound {
 	var n int

@@ -38,6 +38,30 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
+// FuzzNameMapping: a mapping that is taken maps each name within a level to one
+// field, whatever it is written like.
+func FuzzNameMapping(f *testing.F) {
+	f.Add(`[{"field-id":1,"names":["id","record_id"]},{"field-id":2,"names":["data"],"fields":[{"field-id":3,"names":["element"]}]},{"names":[]}]`, "data")
+	f.Add(`[{"field-id":1,"names":["a"]},{"field-id":2,"names":["a"]}]`, "a")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		table := iceberg.Table{Properties: map[string]string{"schema.name-mapping.default": text}}
+		m, err := table.NameMapping()
+		if err != nil {
+			if !isOurs(err) {
+				t.Error(err)
+			}
+			return
+		}
+		id, ok := m.Field([]string{name})
+		if again, also := m.Field([]string{name}); again != id || also != ok {
+			t.Errorf("%q is %d and %d", name, id, again)
+		}
+		if inside, ok := m.Field([]string{name, name}); ok && inside == iceberg.None {
+			t.Errorf("%q inside itself is no field", name)
+		}
+	})
+}
+
 // seeds adds the small files of the samples whose names start so, or else do
 // not start so.
 func seeds(f *testing.F, prefix string, with bool) {

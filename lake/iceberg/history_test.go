@@ -42,6 +42,7 @@ type made struct {
 	name     string
 	snapshot int64
 	sequence int64
+	size     int64
 	entries  []told
 	counted  bool // its list says how many
 }
@@ -56,7 +57,7 @@ func (m *made) encode() string {
 		}
 		counts = some(long(n[iceberg.Added])) + some(long(n[iceberg.Existing])) + some(long(n[iceberg.Deleted]))
 	}
-	return text("s3://b/"+m.name) + long(1) + long(0) + long(0) + long(m.sequence) + long(m.snapshot) + counts
+	return text("s3://b/"+m.name) + long(m.size) + long(0) + long(0) + long(m.sequence) + long(m.snapshot) + counts
 }
 
 // listSchema is of lists that say of a manifest what Diff needs.
@@ -93,6 +94,7 @@ func (h *history) manifest(id int64, entries []told) *made {
 		values[i] = e.encode()
 	}
 	h.files[m.name] = container(entrySchema(), nil, values...)
+	m.size = int64(len(h.files[m.name]))
 	return m
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -132,28 +133,113 @@ func TestFlippedFiles(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) {
-	s := named(t, "spark_deletes")
-	table := s.table(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	n := 0
-	var last error
-	for _, err := range table.Files(ctx, table.CurrentSnapshotID, s.files, iceberg.Options{}) {
-		if n++; n == 1 {
+	h := newHistory(1)
+	id := int64(iceberg.None)
+	for range 40 {
+		id = h.commit(id, h.add)
+	}
+	table := h.table(t, nil)
+	readers := map[string]func(context.Context, iceberg.Opener) error{
+		"files": func(ctx context.Context, open iceberg.Opener) error {
+			for _, err := range table.Files(ctx, id, open, iceberg.Options{}) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"manifests": func(ctx context.Context, open iceberg.Opener) error {
+			for _, err := range table.Manifests(ctx, id, open, iceberg.Options{}) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"diff": func(ctx context.Context, open iceberg.Opener) error {
+			_, err := table.Diff(ctx, iceberg.None, id, open, iceberg.Options{})
+			return err
+		},
+	}
+	for name, read := range readers {
+		opened := 0
+		count := opener(func(ctx context.Context, location string) (io.ReadCloser, int64, error) {
+			opened++
+			return h.files.Open(ctx, location)
+		})
+		if err := read(t.Context(), count); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for last := range opened { // the context ends when so many files have been opened
+			ctx, cancel := context.WithCancel(t.Context())
+			n := 0
+			err := read(ctx, opener(func(ctx context.Context, location string) (io.ReadCloser, int64, error) {
+				if n++; n > last {
+					cancel()
+				}
+				return h.files.Open(t.Context(), location)
+			}))
 			cancel()
-		}
-		last = err
-	}
-	if n > 1 && !errors.Is(last, context.Canceled) {
-		t.Errorf("after %d files: %v", n, last)
-	}
-	cancel()
-	for _, err := range table.Files(ctx, table.CurrentSnapshotID, s.files, iceberg.Options{}) {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%v", err)
+			if !errors.Is(err, context.Canceled) || errors.Is(err, iceberg.ErrMalformed) || n != last+1 {
+				t.Errorf("%s: cancelled after %d files of %d: %v, %d were opened", name, last, opened, err, n)
+			}
 		}
 	}
-	if _, err := table.Diff(ctx, iceberg.None, table.CurrentSnapshotID, s.files, iceberg.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("diff: %v", err)
+}
+
+// An opener is a function that opens.
+type opener func(ctx context.Context, location string) (io.ReadCloser, int64, error)
+
+func (o opener) Open(ctx context.Context, location string) (io.ReadCloser, int64, error) {
+	return o(ctx, location)
+}
+
+// A context that ends while a file goes on without values ends the reading.
+func TestCancelledInAFile(t *testing.T) {
+	head := container(minimalEntry(minimalFile()), nil)
+	empty := bytes.Repeat([]byte(long(0)+long(0)+"0123456789abcdef"), 1<<10)
+	for name, in := range map[string]func(read func()) io.Reader{
+		"empty blocks": func(read func()) io.Reader {
+			return io.MultiReader(bytes.NewReader(head), readerFunc(func(p []byte) (int, error) { read(); return copy(p, empty), nil }))
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		m := listed()
+		m.Path = "x"
+		var last error
+		for _, err := range iceberg.ReadManifest(ctx, m, nil, opener(func(context.Context, string) (io.ReadCloser, int64, error) {
+			return io.NopCloser(in(cancel)), iceberg.None, nil
+		}), iceberg.Options{}) {
+			last = err
+		}
+		if cancel(); !errors.Is(last, context.Canceled) {
+			t.Errorf("%s: %v", name, last)
+		}
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// What went wrong on the way is not taken for what is wrong with the bytes.
+func TestBrokenConnection(t *testing.T) {
+	b := container(minimalEntry(minimalFile()), nil, long(1)+text("p")+text("PARQUET")+long(1)+long(1))
+	for _, broken := range []error{io.ErrUnexpectedEOF, io.ErrClosedPipe, errors.New("reset by peer")} {
+		for n := range len(b) + 1 {
+			in := io.MultiReader(bytes.NewReader(b[:n]), readerFunc(func([]byte) (int, error) { return 0, broken }))
+			m := listed()
+			m.Path = "x"
+			var last error
+			for _, err := range iceberg.ReadManifest(t.Context(), m, nil, opener(func(context.Context, string) (io.ReadCloser, int64, error) {
+				return io.NopCloser(in), int64(len(b)), nil
+			}), iceberg.Options{}) {
+				last = err
+			}
+			if !errors.Is(last, broken) || errors.Is(last, iceberg.ErrMalformed) {
+				t.Fatalf("%v after %d bytes of %d: %v", broken, n, len(b), last)
+			}
+		}
 	}
 }
 

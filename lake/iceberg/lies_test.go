@@ -122,6 +122,15 @@ func TestListLies(t *testing.T) {
 			}
 		})
 	}
+	sequenced := rec("manifest_file", field(500, "manifest_path", tText), field(501, "manifest_length", tLong),
+		field(502, "partition_spec_id", tInt), field(515, "sequence_number", tLong), field(516, "min_sequence_number", tLong))
+	for numbers, want := range map[string]error{
+		long(0) + long(0): nil, long(-1) + long(0): iceberg.ErrMalformed, long(0) + long(-99): iceberg.ErrMalformed,
+	} {
+		if err := readAll(t.Context(), container(sequenced, nil, text("p")+long(1)+long(0)+numbers), true, 0); !errors.Is(err, want) {
+			t.Errorf("sequence numbers % x: %v, want %v", numbers, err, want)
+		}
+	}
 	if err := readAll(t.Context(), container(schema, nil, head+some(long(-1))+some(long(0))), true, iceberg.WantAll); err != nil {
 		t.Errorf("in order: %v", err)
 	}
@@ -323,6 +332,82 @@ func TestCallersLimits(t *testing.T) {
 		}
 		if !errors.Is(last, iceberg.ErrLimit) {
 			t.Errorf("%s: %v", name, last)
+		}
+	}
+}
+
+// Where a file may be split is a hint that some writers get wrong: it goes, the
+// file stays.
+func TestOddSplits(t *testing.T) {
+	schema := minimalEntry(minimalFile(field(132, "split_offsets", opt(`{"type":"array","items":"long"}`))))
+	for name, tt := range map[string]struct {
+		offsets []int64
+		want    int
+	}{
+		"in order":       {[]int64{4, 50, 99}, 3},
+		"before":         {[]int64{-4, 50}, 0},
+		"not ascending":  {[]int64{4, 50, 50}, 0},
+		"behind the end": {[]int64{4, 100}, 0},
+	} {
+		var value strings.Builder
+		value.WriteString(long(1) + text("p") + text("PARQUET") + long(1) + long(100) + some(long(int64(len(tt.offsets)))))
+		for _, o := range tt.offsets {
+			value.WriteString(long(o))
+		}
+		got, err := read(t, container(schema, nil, value.String()+long(0)), listed(), nil)
+		if err != nil || len(got) != 1 || len(got[0].SplitOffsets) != tt.want {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// A run of items that states a size which it does not have could be read as two
+// different files, by who wants the items and by who does not.
+func TestRunsOfAnotherSize(t *testing.T) {
+	counts := field(109, "value_counts", opt(`{"type":"array","items":`+rec("k", field(0, "key", tInt), field(0, "value", tLong))+`}`))
+	schema := minimalEntry(`{"type":"record","name":"d","fields":[` + strings.Join([]string{
+		counts, field(100, "file_path", tText), field(101, "file_format", tText), field(103, "record_count", tLong), field(104, "file_size_in_bytes", tLong),
+	}, ",") + `]}`)
+	rest := text("A") + text("PARQUET") + long(2) + long(2)
+	for size, want := range map[int64]error{1: iceberg.ErrMalformed, 2: nil, 3: iceberg.ErrMalformed, 10: iceberg.ErrMalformed} {
+		b := container(schema, nil, long(1)+some(long(-1)+long(size)+long(1)+long(7)+long(0))+rest)
+		for _, wanted := range []iceberg.Want{0, iceberg.WantAll} {
+			if err := readAll(t.Context(), b, false, wanted); !errors.Is(err, want) {
+				t.Errorf("%d bytes, want %b: %v", size, wanted, err)
+			}
+		}
+	}
+}
+
+// What a comparison holds is bounded in bytes, too: paths may be long.
+func TestDiffIsBoundedInBytes(t *testing.T) {
+	h := newHistory(1)
+	long := strings.Repeat("x", 1<<20)
+	id := h.commit(iceberg.None, func(id int64, _ []*made) []*made {
+		entries := make([]told, 0, 8)
+		for i := range 8 {
+			entries = append(entries, told{iceberg.Added, id, iceberg.None, fmt.Sprint(i, long)})
+		}
+		return []*made{h.manifest(id, entries)}
+	})
+	table := h.table(t, nil)
+	for most, want := range map[int64]error{0: nil, 9 << 20: nil, 7 << 20: iceberg.ErrLimit} {
+		d, err := table.Diff(t.Context(), iceberg.None, id, h.files, iceberg.Options{MaxChangeBytes: most})
+		if !errors.Is(err, want) || err == nil && len(d.Added) != 8 {
+			t.Errorf("at most %d bytes: %v", most, err)
+		}
+	}
+}
+
+// Times of partitions are microseconds here, whatever they are written as.
+func TestPartitionTimes(t *testing.T) {
+	for logical, want := range map[string]int64{
+		"timestamp-millis": 5000, "local-timestamp-millis": 5000, "time-millis": 5000, "timestamp-micros": 5, "local-timestamp-micros": 5,
+	} {
+		schema := minimalEntry(minimalFile(field(102, "partition", rec("r", field(1000, "p", `{"type":"long","logicalType":"`+logical+`"}`)))))
+		got, err := read(t, container(schema, nil, long(1)+text("p")+text("PARQUET")+long(1)+long(1)+long(5)), listed(), nil)
+		if err != nil || len(got) != 1 || got[0].Partition[0].Value.Int() != want {
+			t.Errorf("%s: %+v, %v; want %d", logical, got, err, want)
 		}
 	}
 }

@@ -145,13 +145,14 @@ func decodeManifestNumber(c *avro.Cursor, which part, m *Manifest) {
 // decodeSummaries decodes the summaries of partition fields.
 func decodeSummaries(c *avro.Cursor, s *step, list []PartitionSummary) []PartitionSummary {
 	for {
-		n, _ := c.Items(1)
-		if n == 0 {
+		run := c.Items(1)
+		if run.N == 0 {
 			return list
 		}
-		for ; n > 0 && fits(c, len(list)); n-- {
+		for n := run.N; n > 0 && fits(c, len(list)); n-- {
 			list = append(list, decodeSummary(c, s.in))
 		}
+		c.Ran(run)
 	}
 }
 
@@ -189,6 +190,9 @@ func (m *Manifest) check() error {
 	}
 	if m.Length < 0 {
 		return malformed("manifest %q of %d bytes", m.Path, m.Length)
+	}
+	if m.SequenceNumber < 0 || m.MinSequenceNumber < 0 {
+		return malformed("manifest %q with the sequence numbers %d and %d", m.Path, m.SequenceNumber, m.MinSequenceNumber)
 	}
 	for _, n := range [...]int64{
 		m.AddedFiles, m.ExistingFiles, m.DeletedFiles, m.AddedRows, m.ExistingRows, m.DeletedRows, m.FirstRowID,

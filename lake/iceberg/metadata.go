@@ -110,7 +110,8 @@ func (p *metadata) list(name string) {
 	}
 }
 
-// parseList parses an array.
+// parseList parses an array; [jsonscan.Scanner] bounds how much there may be in
+// all of them.
 func parseList[T any](s *jsonscan.Scanner, parse func(*jsonscan.Scanner) T) []T {
 	var list []T
 	s.Array(func(int) {

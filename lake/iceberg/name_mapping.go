@@ -2,19 +2,20 @@ package iceberg
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/laketap/laketap/lake/iceberg/internal/jsonscan"
 )
 
 // A NameMapping gives ids to the fields of files that were written without.
-type NameMapping struct{ fields []mappedField }
+type NameMapping struct{ fields mappedFields }
 
-// A mappedField is the names of one field, and what lies inside it.
+// mappedFields are the fields of one level, by each of their names.
+type mappedFields map[string]*mappedField
+
+// A mappedField is one field, and what lies inside it.
 type mappedField struct {
-	id    int // None if it has none
-	names []string
-	in    []mappedField
+	id int // None if it has none
+	in mappedFields
 }
 
 // NameMapping parses the table's name mapping; a table without one returns nil.
@@ -39,7 +40,7 @@ func (m *NameMapping) Field(path []string) (id int, ok bool) {
 	}
 	fields, id := m.fields, None
 	for _, name := range path {
-		f := findMapped(fields, name)
+		f := fields[name]
 		if f == nil {
 			return 0, false
 		}
@@ -48,25 +49,17 @@ func (m *NameMapping) Field(path []string) (id int, ok bool) {
 	return id, id != None
 }
 
-// findMapped returns the field that goes by a name.
-func findMapped(fields []mappedField, name string) *mappedField {
-	for i := range fields {
-		if slices.Contains(fields[i].names, name) {
-			return &fields[i]
-		}
-	}
-	return nil
-}
-
-// parseMapped parses the fields of a mapping.
-func parseMapped(s *jsonscan.Scanner, depth int) []mappedField {
+// parseMapped parses the fields of a mapping. A name that stands for two of them
+// is an error: the spec wants names to be different within a level.
+func parseMapped(s *jsonscan.Scanner, depth int) mappedFields {
 	if depth > maxTypeDepth {
 		s.Wrap(over("fields inside fields", int64(depth), maxTypeDepth))
 		return nil
 	}
-	var fields []mappedField
+	fields := mappedFields{}
 	s.Array(func(int) {
-		f := mappedField{id: None}
+		f := &mappedField{id: None}
+		var names []string
 		var m members
 		s.Object(func(name string) {
 			switch m.see(name); name {
@@ -75,7 +68,7 @@ func parseMapped(s *jsonscan.Scanner, depth int) []mappedField {
 					f.id = s.Int32()
 				}
 			case "names":
-				s.Array(func(int) { f.names = append(f.names, s.String()) })
+				s.Array(func(int) { names = append(names, s.String()) })
 			case "fields":
 				f.in = parseMapped(s, depth+1)
 			default:
@@ -83,7 +76,12 @@ func parseMapped(s *jsonscan.Scanner, depth int) []mappedField {
 			}
 		})
 		m.need(s, "mapped field", "names")
-		fields = append(fields, f)
+		for _, name := range names {
+			if other := fields[name]; s.Err() == nil && other != nil && other != f {
+				s.Failf("the name %q stands for two fields", name)
+			}
+			fields[name] = f
+		}
 	})
 	return fields
 }

@@ -40,6 +40,8 @@ type Options struct {
 	MaxManifests int
 	// MaxChanges bounds the files that Diff holds. Zero: 2^20.
 	MaxChanges int
+	// MaxChangeBytes bounds the memory that they take, about. Zero: 512 MiB.
+	MaxChangeBytes int64
 	// Avro bounds each file.
 	Avro avro.Limits
 }
@@ -51,6 +53,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxChanges <= 0 {
 		o.MaxChanges = 1 << 20
+	}
+	if o.MaxChangeBytes <= 0 {
+		o.MaxChangeBytes = 512 << 20
 	}
 	return o
 }

@@ -36,6 +36,7 @@ type known struct {
 type step struct {
 	part part
 	null int        // branch of null, -1 if the field is not optional
+	need string     // name of a field that is null in no file that is right; "" of others
 	typ  *avro.Type // of the field, without the option
 	in   []step     // of a record, or of the elements of a list
 }
@@ -64,6 +65,9 @@ func plan(t *avro.Type, fields []known, want Want) ([]step, error) {
 			continue
 		}
 		s := step{part: k.part}
+		if k.required { // some writers make everything optional
+			s.need = k.name
+		}
 		if s.typ, s.null = f.Type.Optional(); s.typ.Kind == avro.Null {
 			if k.required {
 				return nil, malformed("the field %s is never there", k.name)
@@ -170,5 +174,9 @@ func (s *step) present(c *avro.Cursor) bool {
 	if branch != 0 && branch != 1 {
 		c.Fail("branch %d of a union of 2", branch)
 	}
-	return c.Err() == nil && branch != int64(s.null)
+	if there := branch != int64(s.null); there || s.need == "" {
+		return there && c.Err() == nil
+	}
+	c.Fail("%s is null", s.need)
+	return false
 }

@@ -200,7 +200,8 @@ const checkEvery = 256
 
 // file opens a file and calls each for its values until it returns false; start
 // is called when the header has been read. It tells whether each never did. A
-// file with less than stated bytes was cut short, even where a block ends.
+// file with less than stated bytes was cut short, even where a block ends; one
+// with more is not the file that is meant.
 func (r *files) file(ctx context.Context, location string, stated int64, start func() error,
 	each func(*avro.Cursor) (bool, error),
 ) (more bool, err error) {
@@ -219,9 +220,9 @@ func (r *files) file(ctx context.Context, location string, stated int64, start f
 		return false, err
 	}
 	for {
-		c, n, err := r.avro.Next()
+		c, n, err := r.avro.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return true, cutShort(r.avro.Read(), max(size, stated))
+			return true, whole(r.avro.Read(), size, stated)
 		}
 		if err != nil {
 			return false, err
@@ -248,6 +249,15 @@ func block(ctx context.Context, c *avro.Cursor, n int64, each func(*avro.Cursor)
 		return false, malformed("%d bytes behind the values of a block", c.Left())
 	}
 	return true, nil
+}
+
+// whole returns an error if a file that was read has not the size that it has to
+// its store, or that its list states; each is None where it is not known.
+func whole(read, size, stated int64) error {
+	if stated != None && read > stated {
+		return malformed("the file has %d bytes, %d by its list", read, stated)
+	}
+	return cutShort(read, max(size, stated))
 }
 
 // cutShort returns an error if less was read than there should be.

@@ -136,8 +136,9 @@ func TestManifestRefuses(t *testing.T) {
 	content := minimalEntry(minimalFile(field(134, "content", tInt), field(135, "equality_ids", opt(`{"type":"array","items":"int"}`)),
 		field(144, "content_offset", opt(tLong)), field(145, "content_size_in_bytes", opt(tLong)), field(143, "referenced_data_file", opt(tText))))
 	vector := func(offset, size, of string) string {
-		return long(1) + text("p") + text("puffin") + long(1) + long(1) + long(1) + none() + offset + size + of
+		return long(1) + text("p") + text("puffin") + long(1) + long(100) + long(1) + none() + offset + size + of
 	}
+	sequenced := rec("manifest_entry", field(0, "status", tInt), field(3, "sequence_number", opt(tLong)), field(2, "data_file", minimalFile()))
 	tests := map[string]struct {
 		schema string
 		meta   []string
@@ -162,6 +163,7 @@ func TestManifestRefuses(t *testing.T) {
 		"same spec":           {minimalEntry(minimalFile()), []string{"partition-spec-id", "3"}, plain, func(m *iceberg.Manifest) { m.SpecID = 3 }, nil},
 		"codec":               {minimalEntry(minimalFile()), []string{"avro.codec", "xz"}, plain, nil, iceberg.ErrUnsupported},
 		"encrypted":           {minimalEntry(minimalFile()), nil, plain, func(m *iceberg.Manifest) { m.Encrypted = true }, iceberg.ErrEncrypted},
+		"longer than told":    {minimalEntry(minimalFile()), nil, plain, func(m *iceberg.Manifest) { m.Length = 50 }, iceberg.ErrMalformed},
 		"shorter than told":   {minimalEntry(minimalFile()), nil, plain, func(m *iceberg.Manifest) { m.Length = 1 << 20 }, iceberg.ErrMalformed},
 		"data among deletes":  {minimalEntry(minimalFile()), nil, plain, func(m *iceberg.Manifest) { m.Deletes = true }, iceberg.ErrMalformed},
 		"deletes among data":  {content, nil, plain + long(1) + none() + none() + none() + none(), nil, iceberg.ErrMalformed},
@@ -170,6 +172,15 @@ func TestManifestRefuses(t *testing.T) {
 		"vector":              {content, nil, vector(some(long(4)), some(long(5)), some(text("s3://f"))), deletes, nil},
 		"vector nowhere":      {content, nil, vector(none(), some(long(5)), some(text("s3://f"))), deletes, iceberg.ErrMalformed},
 		"vector too far":      {content, nil, vector(some(long(1<<63-1)), some(long(5)), some(text("s3://f"))), deletes, iceberg.ErrMalformed},
+		"vector of nothing":   {content, nil, vector(some(long(4)), some(long(0)), some(text("s3://f"))), deletes, iceberg.ErrMalformed},
+		"vector to the end":   {content, nil, vector(some(long(4)), some(long(96)), some(text("s3://f"))), deletes, nil},
+		"vector past the end": {content, nil, vector(some(long(4)), some(long(97)), some(text("s3://f"))), deletes, iceberg.ErrMalformed},
+		"blob before":         {content, nil, plain + long(0) + none() + some(long(-77)) + none() + none(), nil, iceberg.ErrMalformed},
+		"blob of less":        {content, nil, plain + long(0) + none() + none() + some(long(-50)) + none(), nil, iceberg.ErrMalformed},
+		"null records":        {minimalEntry(strings.Replace(minimalFile(), tLong, opt(tLong), 1)), nil, long(1) + text("p") + text("PARQUET") + none() + long(1), nil, iceberg.ErrMalformed},
+		"optional records":    {minimalEntry(strings.Replace(minimalFile(), tLong, opt(tLong), 1)), nil, long(1) + text("p") + text("PARQUET") + some(long(1)) + long(1), nil, nil},
+		"sequence of -2":      {sequenced, nil, long(1) + some(long(-2)) + plain[1:], nil, iceberg.ErrMalformed},
+		"sequence of -1":      {sequenced, nil, long(1) + some(long(-1)) + plain[1:], nil, nil}, // as some write what is not known
 		"vector for nothing":  {content, nil, vector(some(long(4)), some(long(5)), none()), deletes, iceberg.ErrMalformed},
 		"union of three":      {minimalEntry(strings.Replace(minimalFile(), tLong, `["null","long","int"]`, 1)), nil, plain, nil, iceberg.ErrUnsupported},
 	}

@@ -1,6 +1,7 @@
 package avro
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -36,19 +37,19 @@ func (c *codec) use(name string) error {
 
 // unpack returns the bytes of a block, which alias in or are valid until the
 // next call.
-func (c *codec) unpack(in []byte) ([]byte, error) {
+func (c *codec) unpack(ctx context.Context, in []byte) ([]byte, error) {
 	var err error
 	switch c.name {
 	case "null":
 		return in, nil
 	case "deflate":
-		err = c.inflate(in)
+		err = c.inflate(ctx, in)
 	case "snappy":
 		err = c.unsnap(in)
 	default:
 		err = c.unzstd(in)
 	}
-	if err != nil && !errors.Is(err, ErrLimit) && !errors.Is(err, ErrMalformed) {
+	if err != nil && !errors.Is(err, ErrLimit) && !errors.Is(err, ErrMalformed) && ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	if err != nil {
@@ -58,11 +59,11 @@ func (c *codec) unpack(in []byte) ([]byte, error) {
 }
 
 // inflate unpacks raw deflate.
-func (c *codec) inflate(in []byte) error {
+func (c *codec) inflate(ctx context.Context, in []byte) error {
 	if c.flate == nil {
 		c.flate = new(inflater)
 	}
-	out, left, err := c.flate.run(c.out, in, c.most)
+	out, left, err := c.flate.run(ctx, c.out, in, c.most)
 	c.out = out
 	if err != nil {
 		return err

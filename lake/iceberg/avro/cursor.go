@@ -106,27 +106,43 @@ func (c *Cursor) Fixed(n int) []byte {
 	return b
 }
 
-// Items decodes the head of the next run of an array's or map's items: how
-// many there are, 0 at its end. Each takes at least min bytes. Size is what the
-// run says it takes, -1 if it does not say.
-func (c *Cursor) Items(minBytes int) (n int, size int64) {
-	count, size := c.Long(), int64(-1)
+// A Run is a number of items of an array or map that come together.
+type Run struct {
+	N   int // 0: the items are over
+	end int // where it says it ends; -1: it does not say
+}
+
+// Items decodes the head of the next run of an array's or map's items. Each
+// takes at least min bytes. When the items have been decoded, Ran looks whether
+// they took what the run said.
+func (c *Cursor) Items(minBytes int) Run {
+	count, end := c.Long(), -1
 	if count < 0 {
 		if count = -count; count < 0 {
 			c.Fail("2^63 items")
-			return 0, 0
+			return Run{}
 		}
-		if size = c.Long(); size < 0 || size > int64(c.Left()) {
+		size := c.Long()
+		if size < 0 || size > int64(c.Left()) {
 			c.Fail("items of %d bytes, with %d left", size, c.Left())
-			return 0, 0
+			return Run{}
 		}
+		end = c.pos + int(size)
 	}
 	if minBytes > 0 && count > int64(c.Left()/minBytes) {
 		c.Fail("%d items, with %d bytes left", count, c.Left())
-		return 0, 0
+		return Run{}
 	}
 	if c.err != nil {
-		return 0, 0
+		return Run{}
 	}
-	return int(min(count, math.MaxInt)), size
+	return Run{N: int(min(count, math.MaxInt)), end: end}
+}
+
+// Ran notes an error if a run, now decoded, took another number of bytes than it
+// had said: whoever passes over it by that number would go on elsewhere.
+func (c *Cursor) Ran(r Run) {
+	if r.end >= 0 && c.err == nil && c.pos != r.end {
+		c.Fail("items end %d bytes from where they said", c.pos-r.end)
+	}
 }

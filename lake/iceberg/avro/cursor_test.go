@@ -48,7 +48,7 @@ func TestCursorErrorStays(t *testing.T) {
 		"long": func(c *avro.Cursor) bool { return c.Long() == 0 }, "int": func(c *avro.Cursor) bool { return c.Int() == 0 },
 		"boolean": func(c *avro.Cursor) bool { return !c.Boolean() }, "float": func(c *avro.Cursor) bool { return c.Float() == 0 },
 		"double": func(c *avro.Cursor) bool { return c.Double() == 0 }, "bytes": func(c *avro.Cursor) bool { return len(c.Bytes()) == 0 },
-		"fixed": func(c *avro.Cursor) bool { return c.Fixed(2) == nil }, "items": func(c *avro.Cursor) bool { n, _ := c.Items(1); return n == 0 },
+		"fixed": func(c *avro.Cursor) bool { return c.Fixed(2) == nil }, "items": func(c *avro.Cursor) bool { return c.Items(1).N == 0 },
 	}
 	for name, call := range calls {
 		c := avro.NewCursor([]byte(strings.Repeat("\x01", 100)))
@@ -83,24 +83,55 @@ func TestItems(t *testing.T) {
 		b       string
 		least   int
 		n       int
-		size    int64
 		refused bool
 	}{
-		"end":                   {long(0), 1, 0, -1, false},
-		"three":                 {long(3) + "abc", 1, 3, -1, false},
-		"three of two":          {long(3) + "abcde", 2, 0, 0, true},
-		"with a size":           {long(-2) + long(3) + "abc", 1, 2, 3, false},
-		"with a size too large": {long(-2) + long(4) + "abc", 1, 0, 0, true},
-		"with a size below 0":   {long(-2) + long(-1) + "abc", 1, 0, 0, true},
-		"2^63":                  {long(math.MinInt64) + long(1), 0, 0, 0, true},
-		"no bytes each":         {long(1 << 40), 0, 1 << 40, -1, false},
-		"cut":                   {"\x80", 1, 0, 0, true},
+		"end":                   {long(0), 1, 0, false},
+		"three":                 {long(3) + "abc", 1, 3, false},
+		"three of two":          {long(3) + "abcde", 2, 0, true},
+		"with a size":           {long(-2) + long(3) + "abc", 1, 2, false},
+		"with a size too large": {long(-2) + long(4) + "abc", 1, 0, true},
+		"with a size below 0":   {long(-2) + long(-1) + "abc", 1, 0, true},
+		"2^63":                  {long(math.MinInt64) + long(1), 0, 0, true},
+		"no bytes each":         {long(1 << 40), 0, 1 << 40, false},
+		"cut":                   {"\x80", 1, 0, true},
 	}
 	for name, tt := range tests {
 		c := avro.NewCursor([]byte(tt.b))
-		n, size := c.Items(tt.least)
-		if (c.Err() != nil) != tt.refused || !tt.refused && (n != tt.n || size != tt.size) {
-			t.Errorf("%s: %d of %d bytes, %v", name, n, size, c.Err())
+		run := c.Items(tt.least)
+		if (c.Err() != nil) != tt.refused || !tt.refused && run.N != tt.n {
+			t.Errorf("%s: %d, %v", name, run.N, c.Err())
+		}
+	}
+}
+
+// A run that states its size is held to it, by whoever decodes it and by whoever
+// passes over it.
+func TestRunsAreHeldToTheirSize(t *testing.T) {
+	schema, err := avro.ParseSchema([]byte(`{"type":"array","items":"long"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := avro.ParseSchema([]byte(`{"type":"map","values":"long"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, right := range map[int64]bool{1: false, 2: true, 3: false} {
+		items := long(-2) + long(size) + long(1) + long(2) + long(0) + "tail"
+		c := avro.NewCursor([]byte(items))
+		run := c.Items(1)
+		for range run.N {
+			c.Long()
+		}
+		if c.Ran(run); (c.Err() == nil) != right {
+			t.Errorf("%d bytes, decoded: %v", size, c.Err())
+		}
+		c.Reset([]byte(items))
+		if c.Skip(schema); (c.Err() == nil) != right || right && c.Left() != 4 {
+			t.Errorf("%d bytes, passed over: %v, %d left", size, c.Err(), c.Left())
+		}
+		c.Reset([]byte(long(-1) + long(size) + text("") + long(1) + long(0) + "tail"))
+		if c.Skip(words); (c.Err() == nil) != right || right && c.Left() != 4 {
+			t.Errorf("map of %d bytes, passed over: %v, %d left", size, c.Err(), c.Left())
 		}
 	}
 }
@@ -224,7 +255,7 @@ func TestReaderAgain(t *testing.T) {
 			for err == nil {
 				var c *avro.Cursor
 				var n int64
-				if c, n, err = r.Next(); err != nil {
+				if c, n, err = r.Next(t.Context()); err != nil {
 					break
 				}
 				for range n {

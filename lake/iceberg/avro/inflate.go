@@ -1,6 +1,9 @@
 package avro
 
-import "encoding/binary"
+import (
+	"context"
+	"encoding/binary"
+)
 
 // An inflater unpacks raw deflate (RFC 1951) that is in memory whole, straight
 // into the bytes it makes: manifests are mostly time spent here, and readers of
@@ -12,7 +15,9 @@ type inflater struct {
 	n    int // bits in bits; below 0 once more was taken than there is
 
 	out      []byte
-	lit, far prefixCode
+	lit, far *prefixCode // of the block at hand
+	own      [2]prefixCode
+	fixed    *[2]prefixCode // nil until a block needs them
 	lengths  [maxLit + maxFar]uint8
 }
 
@@ -29,18 +34,24 @@ const (
 // errInflate says that packed bytes break their format.
 func errInflate(what string) error { return malformed("deflate: %s", what) }
 
+// blocksBetween is how many blocks are unpacked between looks at the context.
+const blocksBetween = 256
+
 // run unpacks in to out, of at most most bytes, and returns how many bytes of
 // in lie behind the packed ones.
-func (f *inflater) run(out, in []byte, most int64) (unpacked []byte, left int, err error) {
+func (f *inflater) run(ctx context.Context, out, in []byte, most int64) (unpacked []byte, left int, err error) {
 	f.in, f.pos, f.bits, f.n, f.out = in, 0, 0, 0, out[:0]
-	for last := false; !last; {
+	for n, last := 0, false; !last; n++ {
+		if n%blocksBetween == 0 && ctx.Err() != nil {
+			return f.out, 0, ctx.Err()
+		}
 		f.refill()
 		last = f.take(1) == 1
 		switch f.take(2) {
 		case 0:
 			err = f.stored(most)
 		case 1:
-			f.fixed()
+			f.useFixed()
 			err = f.block(most)
 		case 2:
 			if err = f.dynamic(); err == nil {
@@ -120,8 +131,18 @@ func (f *inflater) stored(most int64) error {
 	return nil
 }
 
-// fixed sets the codes that the format defines.
-func (f *inflater) fixed() {
+// useFixed uses the codes that the format defines. They are made once: blocks
+// of a few bits would else cost the making each.
+func (f *inflater) useFixed() {
+	if f.fixed == nil {
+		f.fixed = f.makeFixed()
+	}
+	f.lit, f.far = &f.fixed[0], &f.fixed[1]
+}
+
+// makeFixed makes the codes that the format defines.
+func (f *inflater) makeFixed() *[2]prefixCode {
+	fixed := new([2]prefixCode)
 	for i := range maxLit {
 		switch {
 		case i < 144:
@@ -134,11 +155,12 @@ func (f *inflater) fixed() {
 			f.lengths[i] = 8
 		}
 	}
-	f.lit.set(f.lengths[:maxLit])
+	fixed[0].set(f.lengths[:maxLit])
 	for i := range maxFar {
 		f.lengths[i] = 5
 	}
-	f.far.set(f.lengths[:maxFar])
+	fixed[1].set(f.lengths[:maxFar])
+	return fixed
 }
 
 // lengthOrder is the order in which lengths of lengths are written.
@@ -146,6 +168,7 @@ var lengthOrder = [19]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 
 
 // dynamic reads the codes of a block.
 func (f *inflater) dynamic() error {
+	f.lit, f.far = &f.own[0], &f.own[1]
 	f.refill()
 	lits, fars, n := f.take(5)+257, f.take(5)+1, f.take(4)+4
 	if lits > maxLit-2 {
@@ -172,7 +195,7 @@ func (f *inflater) dynamic() error {
 func (f *inflater) readLengths(total int) error {
 	for i := 0; i < total; {
 		f.refill()
-		sym := f.next(&f.lit)
+		sym := f.next(f.lit)
 		if sym < 0 || f.n < 0 {
 			return errInflate("unknown code, or cut short")
 		}
@@ -218,7 +241,7 @@ func (f *inflater) block(most int64) error {
 				return err
 			}
 		}
-		sym := f.next(&f.lit)
+		sym := f.next(f.lit)
 		switch {
 		case f.n < 0:
 			return errInflate("cut short")
@@ -316,7 +339,7 @@ func (f *inflater) copyBack(sym int) error {
 		return errInflate("unknown length")
 	}
 	length := int(lengthBase[sym]) + f.take(int(lengthExtra[sym]))
-	d := f.next(&f.far)
+	d := f.next(f.far)
 	if d < 0 || d >= 30 {
 		return errInflate("unknown distance")
 	}

@@ -3,6 +3,7 @@ package avro
 import (
 	"bytes"
 	stdlib "compress/flate"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -48,7 +49,7 @@ func BenchmarkInflate(b *testing.B) {
 	var out []byte
 	run("ours", func() (int, error) {
 		var err error
-		out, _, err = f.run(out, in, 1<<30)
+		out, _, err = f.run(context.Background(), out, in, 1<<30)
 		return len(out), err
 	})
 	from, to := bytes.NewReader(in), new(bytes.Buffer)

@@ -2,6 +2,8 @@ package avro
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -65,12 +67,12 @@ func TestInflate(t *testing.T) {
 	for i, text := range texts() {
 		for level := -2; level <= 9; level++ {
 			in := packed(t, text, level)
-			got, left, err := f.run(f.out, append(in, "tail"...), 1<<20)
+			got, left, err := f.run(context.Background(), f.out, append(in, "tail"...), 1<<20)
 			if err != nil || left != 4 || !bytes.Equal(got, text) {
 				t.Fatalf("text %d at level %d: %d bytes of %d, %d left, %v", i, level, len(got), len(text), left, err)
 			}
 			for n := range min(len(in), 24) {
-				if _, _, err := f.run(f.out, in[:len(in)-1-n], 1<<20); err == nil {
+				if _, _, err := f.run(context.Background(), f.out, in[:len(in)-1-n], 1<<20); err == nil {
 					t.Fatalf("text %d at level %d cut by %d: no error", i, level, n+1)
 				}
 			}
@@ -80,7 +82,7 @@ func TestInflate(t *testing.T) {
 
 func TestInflateLimit(t *testing.T) {
 	f := new(inflater)
-	if out, _, err := f.run(nil, packed(t, make([]byte, 1<<20), 9), 1<<16); err == nil || cap(out) > 1<<18 {
+	if out, _, err := f.run(context.Background(), nil, packed(t, make([]byte, 1<<20), 9), 1<<16); err == nil || cap(out) > 1<<18 {
 		t.Errorf("%d bytes of room, %v", cap(out), err)
 	}
 }
@@ -96,7 +98,7 @@ func FuzzInflate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		const most = 1 << 18
-		got, left, err := new(inflater).run(nil, in, most)
+		got, left, err := new(inflater).run(context.Background(), nil, in, most)
 		if err == nil && int64(len(got)) > most {
 			return
 		}
@@ -112,4 +114,36 @@ func FuzzInflate(f *testing.F) {
 			t.Errorf("%d bytes and %d left, theirs %d and %d", len(got), left, len(want), r.Len())
 		}
 	})
+}
+
+// A countdown is a context that ends when it has been looked at so often.
+type countdown struct {
+	context.Context
+
+	looks int
+}
+
+func (c *countdown) Err() error {
+	if c.looks--; c.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Blocks that hold nothing, ten bits each, may be any number. They cost little
+// each, and the context ends them.
+func TestManyEmptyBlocks(t *testing.T) {
+	four := []byte{0x02, 0x08, 0x20, 0x80, 0x00} // blocks of nothing by the fixed codes
+	in := append(bytes.Repeat(four, 1<<20), 0x03, 0x00)
+	f := new(inflater)
+	if out, left, err := f.run(t.Context(), nil, in, 1<<20); err != nil || left != 0 || len(out) > 0 {
+		t.Errorf("%d bytes, %d left, %v", len(out), left, err)
+	}
+	ctx := &countdown{t.Context(), 100}
+	if _, _, err := f.run(ctx, nil, in, 1<<20); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if read := f.pos; read > 101*blocksBetween*10/8 {
+		t.Errorf("went on to byte %d", read)
+	}
 }

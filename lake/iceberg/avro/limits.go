@@ -12,7 +12,7 @@ var (
 	// ErrMalformed says that the bytes break the format.
 	ErrMalformed = jsonscan.ErrMalformed
 	// ErrLimit says that the file is larger than [Limits] allow.
-	ErrLimit = errors.New("over the limit")
+	ErrLimit = jsonscan.ErrLimit
 	// ErrUnsupported says that the file may be right, but that its codec or the
 	// shape of its schema is not known here.
 	ErrUnsupported = errors.New("unsupported")

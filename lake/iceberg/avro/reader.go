@@ -2,7 +2,7 @@ package avro
 
 import (
 	"bytes"
-	"errors"
+	"context"
 	"fmt"
 	"io"
 )
@@ -149,15 +149,19 @@ func (r *Reader) pair(left int64) (int64, error) {
 
 // Next reads the next block: a cursor over its values, which is valid until
 // the following call, and how many there are. At the end of the file it returns
-// io.EOF; anything cut short is malformed.
-func (r *Reader) Next() (*Cursor, int64, error) {
+// io.EOF; anything cut short is malformed. It looks at the context while it
+// unpacks and between blocks without values, of which there may be any number.
+func (r *Reader) Next(ctx context.Context) (*Cursor, int64, error) {
 	for {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
 		if end, err := r.in.end(); err != nil {
 			return nil, 0, fmt.Errorf("read Avro block: %w", err)
 		} else if end {
 			return nil, 0, io.EOF
 		}
-		n, err := r.block()
+		n, err := r.block(ctx)
 		if err != nil {
 			return nil, 0, fmt.Errorf("read Avro block: %w", err)
 		}
@@ -168,7 +172,7 @@ func (r *Reader) Next() (*Cursor, int64, error) {
 }
 
 // block reads one block into the cursor.
-func (r *Reader) block() (int64, error) {
+func (r *Reader) block(ctx context.Context) (int64, error) {
 	n, err := r.in.long()
 	if err != nil {
 		return 0, err
@@ -193,7 +197,7 @@ func (r *Reader) block() (int64, error) {
 	if sync != r.sync {
 		return 0, malformed("sync marker differs behind a block")
 	}
-	out, err := r.codec.unpack(r.packed)
+	out, err := r.codec.unpack(ctx, r.packed)
 	if err != nil {
 		return 0, err
 	}
@@ -205,12 +209,4 @@ func (r *Reader) block() (int64, error) {
 		return 0, malformed("block of no values in %d bytes", len(out))
 	}
 	return n, nil
-}
-
-// cut says that a file ends before it should.
-func cut(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return malformed("the file is cut short")
-	}
-	return err
 }

@@ -2,6 +2,7 @@ package avro_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func readAll(file string, limits avro.Limits) (values int64, err error) {
 		return 0, err
 	}
 	for {
-		c, n, err := r.Next()
+		c, n, err := r.Next(context.Background())
 		if errors.Is(err, io.EOF) {
 			return values, nil
 		}

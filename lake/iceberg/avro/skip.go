@@ -69,29 +69,34 @@ func (c *Cursor) skipSteps(steps []step) {
 	}
 }
 
-// skipItems passes over an array. A run that states its size is taken at its
-// word: nothing in it is wanted, and the next thing must fit behind it.
+// skipItems passes over an array. A run that states its size is not taken at its
+// word: what is not wanted must read as what is.
 func (c *Cursor) skipItems(elem *Type) {
 	for c.err == nil {
-		n, size := c.Items(minBytes(elem))
-		switch {
-		case n == 0:
+		run := c.Items(minBytes(elem))
+		if run.N == 0 {
 			return
-		case size >= 0:
-			c.Fixed(int(size))
-		case elem.zero:
-		case elem.Kind == Record && len(elem.skip) == 1 && elem.skip[0].varints > 0:
-			c.skipVarints(n * elem.skip[0].varints)
-		case elem.Kind == Record && isPair(elem.skip):
-			c.skipPairs(n, elem.skip[0].varints)
-		case elem.Kind == Record:
-			for ; n > 0 && c.err == nil; n-- {
-				c.skipSteps(elem.skip)
-			}
-		default:
-			for ; n > 0 && c.err == nil; n-- {
-				c.Skip(elem)
-			}
+		}
+		c.skipRun(elem, run.N)
+		c.Ran(run)
+	}
+}
+
+// skipRun passes over n items of an array.
+func (c *Cursor) skipRun(elem *Type, n int) {
+	switch {
+	case elem.zero:
+	case elem.Kind == Record && len(elem.skip) == 1 && elem.skip[0].varints > 0:
+		c.skipVarints(n * elem.skip[0].varints)
+	case elem.Kind == Record && isPair(elem.skip):
+		c.skipPairs(n, elem.skip[0].varints)
+	case elem.Kind == Record:
+		for ; n > 0 && c.err == nil; n-- {
+			c.skipSteps(elem.skip)
+		}
+	default:
+		for ; n > 0 && c.err == nil; n-- {
+			c.Skip(elem)
 		}
 	}
 }
@@ -120,18 +125,15 @@ func (c *Cursor) skipPairs(n, varints int) {
 // skipEntries passes over a map.
 func (c *Cursor) skipEntries(values *Type) {
 	for c.err == nil {
-		n, size := c.Items(1)
-		if n == 0 {
+		run := c.Items(1)
+		if run.N == 0 {
 			return
 		}
-		if size >= 0 {
-			c.Fixed(int(size))
-			continue
-		}
-		for ; n > 0 && c.err == nil; n-- {
+		for n := run.N; n > 0 && c.err == nil; n-- {
 			c.Bytes()
 			c.Skip(values)
 		}
+		c.Ran(run)
 	}
 }
 

@@ -16,7 +16,8 @@
 //     we; see TestTheirFiles.
 //   - Manifests of version 2 whose header lacks "content", as ClickHouse writes
 //     them: iceberg-go refuses them. Spark reads them by what their list says,
-//     and shows the entries that we read; see TestEngines of lake/iceberg.
+//     and shows the entries that we read; see TestEngines of lake/iceberg. Once
+//     the word is added for iceberg-go, the two are equal, partitions included.
 //   - Partition values of type fixed, as the Java library 1.12 writes them: a
 //     length comes before them that the schema in the same file does not say.
 //     Neither of the two reads such a manifest, nor should it, whatever Java's

@@ -56,7 +56,7 @@ func dataFile(t *testing.T, spec peer.PartitionSpec, content peer.ManifestEntryC
 	if vector {
 		format = peer.PuffinFile
 	}
-	b, err := peer.NewDataFileBuilder(spec, content, fmt.Sprintf("s3://b/%d-%d", content, i), format, partition, nil, nil, int64(10+i), int64(1000+i))
+	b, err := peer.NewDataFileBuilder(spec, content, fmt.Sprintf("s3://b/%d-%d", content, i), format, partition, nil, nil, int64(10+i), int64(1<<34+i))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func generated(t *testing.T, version int, content peer.ManifestEntryContent, sch
 			t.Fatal(err)
 		}
 		compare(t, "list", theirManifest(theirs[n]), ourManifest(m))
-		compareEntries(t, theirs[n], m.Clone(), files)
+		compareEntries(t, theirs[n], m.Clone(), files, files)
 		n++
 	}
 	if n != 1 {

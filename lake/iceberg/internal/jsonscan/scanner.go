@@ -11,8 +11,16 @@ import (
 // ErrMalformed says that a document is not what its reader needs it to be.
 var ErrMalformed = errors.New("malformed")
 
-// MaxDepth bounds how deep arrays and objects may lie in one another.
-const MaxDepth = 128
+const (
+	// MaxDepth bounds how deep arrays and objects may lie in one another.
+	MaxDepth = 128
+	// MaxItems bounds the members and elements that are not skipped: what is made
+	// of one can take ten times the bytes that it is written in.
+	MaxItems = 1 << 23
+)
+
+// ErrLimit says that a document has more in it than a reader has room for.
+var ErrLimit = errors.New("over the limit")
 
 // A Scanner reads one document. Its methods consume the next value; the first
 // error stays, and makes every later call do nothing.
@@ -20,6 +28,7 @@ type Scanner struct {
 	in    []byte
 	pos   int
 	depth int
+	items int // members and elements so far
 	err   error
 	keys  []string // of the objects that are open, for the search for doubles
 }
@@ -36,6 +45,13 @@ func (s *Scanner) End() error {
 		s.Fail("more follows the end of the document")
 	}
 	return s.err
+}
+
+// count counts a member or an element.
+func (s *Scanner) count() {
+	if s.items++; s.items > MaxItems {
+		s.Wrap(fmt.Errorf("%w: more than %d members and elements", ErrLimit, MaxItems))
+	}
 }
 
 // Fail notes what is wrong at the present position.
@@ -146,6 +162,7 @@ func (s *Scanner) Object(f func(name string)) {
 	}
 	names := nameSet{first: len(s.keys)}
 	for s.err == nil {
+		s.count()
 		name := s.String()
 		s.expect(':')
 		if s.err == nil && !names.add(s, name) {
@@ -207,6 +224,9 @@ func (s *Scanner) Array(f func(i int)) {
 		return
 	}
 	for i := 0; s.err == nil; i++ {
+		if s.count(); s.err != nil {
+			return
+		}
 		f(i)
 		if !s.take(',') {
 			s.expect(']')
@@ -219,7 +239,10 @@ func (s *Scanner) Array(f func(i int)) {
 // without fraction and exponent.
 func (s *Scanner) Int64() int64 {
 	neg := s.take('-')
-	digits, first := 0, s.peek()
+	digits, first := 0, byte(0)
+	if s.pos < len(s.in) {
+		first = s.in[s.pos] // and no white space between the sign and the digits
+	}
 	var u uint64
 	for s.err == nil && s.pos < len(s.in) {
 		c := s.in[s.pos] - '0'
@@ -280,7 +303,7 @@ func (s *Scanner) Skip() {
 	case c == '{':
 		s.skipObject()
 	case c == '[':
-		s.Array(func(int) { s.Skip() })
+		s.skipArray()
 	case c == '"':
 		s.skipString()
 	case c == 't':
@@ -293,6 +316,24 @@ func (s *Scanner) Skip() {
 		s.skipNumber()
 	default:
 		s.Fail("expected a value")
+	}
+}
+
+// skipArray consumes an array.
+func (s *Scanner) skipArray() {
+	if !s.enter('[') {
+		return
+	}
+	defer s.leave(len(s.keys))
+	if s.take(']') {
+		return
+	}
+	for s.err == nil {
+		s.Skip()
+		if !s.take(',') {
+			s.expect(']')
+			return
+		}
 	}
 }
 

@@ -17,7 +17,34 @@ func (s *Scanner) String() string {
 }
 
 // skipString consumes a string without making one.
-func (s *Scanner) skipString() { s.quoted() }
+func (s *Scanner) skipString() {
+	if text, escapes := s.quoted(); escapes {
+		s.checkEscapes(text)
+	}
+}
+
+// checkEscapes notes an error if an escape is none.
+func (s *Scanner) checkEscapes(text []byte) {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		i++
+		switch text[i] {
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		case 'u':
+			_, n := unicodeEscape(text[i-1:])
+			if n == 0 {
+				s.Fail("wrong escape of a character in a string")
+				return
+			}
+			i += n - 2
+		default:
+			s.Fail("unknown escape in a string")
+			return
+		}
+	}
+}
 
 // quoted consumes a string and returns what lies between the quotes, and
 // whether something in it is escaped.
@@ -87,7 +114,8 @@ func (s *Scanner) unescape(text []byte) string {
 }
 
 // unicodeEscape decodes the \uXXXX, or pair of them, at the start of the text
-// and returns its length, 0 if there is none.
+// and returns its length, 0 if there is none. Half of a pair stands for U+FFFD,
+// as most readers have it: Java writes such text.
 func unicodeEscape(text []byte) (rune, int) {
 	hex := func(at int) rune {
 		if len(text) < at+6 || text[at] != '\\' || text[at+1] != 'u' {
@@ -106,8 +134,8 @@ func unicodeEscape(text []byte) (rune, int) {
 	case !utf16.IsSurrogate(r):
 		return r, 6
 	}
-	if r = utf16.DecodeRune(r, hex(6)); r == utf8.RuneError {
-		return 0, 0
+	if pair := utf16.DecodeRune(r, hex(6)); pair != utf8.RuneError {
+		return pair, 12
 	}
-	return r, 12
+	return utf8.RuneError, 6
 }
