@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -236,8 +237,9 @@ func TestNobodySigns(t *testing.T) {
 // for five minutes, for that caller and that object.
 func TestSignaturesAreProofs(t *testing.T) {
 	b := &blocks{}
-	now := time.Now()
-	clock := func() time.Time { return now }
+	began := time.Now()
+	var passed atomic.Int64 // requests are recorded when their clients have gone on
+	clock := func() time.Time { return began.Add(time.Duration(passed.Load())) }
 	f := start(t, func(o *storage.Options) { withSignatory(&signatory{}, b)(o); o.Now = clock })
 	f.origin.put("lake/wh/t/data/x", "secret")
 	f.origin.put("lake/wh/t/data/y", "secret")
@@ -263,6 +265,6 @@ func TestSignaturesAreProofs(t *testing.T) {
 	get(alice, "/lake/wh/t/data/y", 200, false)
 	get(mallory, "/lake/wh/t/data/x", 403, false)
 	get(mallory, "/lake/wh/t/data/x", 403, false)
-	now = now.Add(5 * time.Minute)
+	passed.Add(int64(5 * time.Minute))
 	get(alice, "/lake/wh/t/data/x", 200, false)
 }
