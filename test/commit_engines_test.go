@@ -40,13 +40,11 @@ func newCommitter(t *testing.T, name, create, add string) *committer {
 }
 
 // must has an engine do what cannot fail.
-func (c *committer) must(e *engines.Engine, text string) engines.Answer {
+func (c *committer) must(e *engines.Engine, text string) {
 	c.Helper()
-	answer := e.Do(engines.Step{Run: text})
-	if answer.Error != "" {
+	if answer := e.Do(engines.Step{Run: text}); answer.Error != "" {
 		c.Fatalf("%s: %s", text, answer.Error)
 	}
-	return answer
 }
 
 // rows reads every snapshot of a table, all files of each, and returns what the
