@@ -64,6 +64,18 @@ bench-catalog: build ## What the catalog tap adds to a LoadTable and a commit; l
 	@go -C test build -o $(CURDIR)/bin/bench-catalog ./bench/catalog
 	bin/bench-catalog
 
+.PHONY: bench-hit
+bench-hit: build ## What a repeated read costs, beside nginx and Varnish; lines end in ok or short
+	@command -v nginx varnishd >/dev/null || PATH=$$PATH:/usr/sbin command -v nginx varnishd >/dev/null || { \
+	  apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends nginx varnish; } >&2
+	@go -C test build -o $(CURDIR)/bin/bench-hit ./bench/hit
+	bin/bench-hit
+
+.PHONY: bench-cold
+bench-cold: build ## What a first read costs through the cache; lines end in ok or short
+	@go -C test build -o $(CURDIR)/bin/bench-cold ./bench/cold
+	bin/bench-cold
+
 .PHONY: vuln
 vuln: ## Look for known vulnerabilities in what is called (network)
 	@for m in $$(tools/modules); do echo "$$m"; go -C $$m run -modfile=$(CURDIR)/tools/go.mod golang.org/x/vuln/cmd/govulncheck ./... || exit 1; done

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -106,19 +105,19 @@ func (o *outgoing) WriteTo(w io.Writer) (int64, error) {
 	return o.written, o.err
 }
 
-// writeBytes writes what is in memory, in steps like those of a file: one
-// deadline over all of a large block would cut off slow clients.
+// writeBytes writes what is in memory, as it is, in steps like those of a file:
+// one deadline over all of a large block would cut off slow clients.
 func (o *outgoing) writeBytes(w io.Writer) error {
-	r := bytes.NewReader(o.body.Bytes)
-	for r.Len() > 0 {
+	for rest := o.body.Bytes; len(rest) > 0; {
 		if err := o.extend(); err != nil {
 			return err
 		}
-		n, err := io.CopyN(w, r, min(int64(r.Len()), fileStep))
-		o.written += n
+		n, err := w.Write(rest[:min(len(rest), fileStep)])
+		o.written += int64(n)
 		if err != nil {
 			return err
 		}
+		rest = rest[n:]
 	}
 	return nil
 }

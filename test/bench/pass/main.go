@@ -72,19 +72,19 @@ func main() {
 // run measures, prints, and writes the table.
 func run(ctx context.Context) (short bool, err error) {
 	began := time.Now()
-	origin, err := startOrigin(ctx)
+	origin, err := side.StartOrigin(ctx)
 	if err != nil {
 		return false, err
 	}
-	defer origin.close()
-	tap, err := side.Start(ctx, origin.address, origin.address, nil)
+	defer origin.Close()
+	tap, err := side.Start(ctx, origin.Address, origin.Address, nil)
 	if err != nil {
 		return false, err
 	}
 	defer tap.Close()
 	var results []result
 	for _, c := range cells() {
-		r, err := measure(ctx, c, origin.address, tap)
+		r, err := measure(ctx, c, origin.Address, tap)
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", c, err)
 		}
@@ -121,31 +121,34 @@ func (r result) String() string {
 
 // measure goes through the rounds of a cell.
 func measure(ctx context.Context, c cell, origin string, t *side.Server) (result, error) {
-	direct, err := dial(ctx, origin, c)
+	ask := side.Request{Path: fmt.Sprintf("/bench/%d/%d", c.delay.Milliseconds(), c.size), Length: c.size, Keys: side.Static()}
+	ask.Address = origin
+	direct, err := side.Dial(ctx, ask)
 	if err != nil {
 		return result{}, err
 	}
-	defer direct.close()
-	through, err := dial(ctx, t.Storage, c)
+	defer direct.Close()
+	ask.Address = t.Storage
+	through, err := side.Dial(ctx, ask)
 	if err != nil {
 		return result{}, err
 	}
-	defer through.close()
+	defer through.Close()
 	// What is made at the first request is made before the first round.
-	for _, w := range []*client{direct, through} {
-		w.check = true
-		if _, err := w.medianOf(3); err != nil {
+	for _, w := range []*side.Client{direct, through} {
+		w.Check = true
+		if _, err := w.MedianOf(3); err != nil {
 			return result{}, err
 		}
-		w.check = false
+		w.Check = false
 	}
 	// Wrong bytes would be quick, too.
-	if direct.sum != through.sum {
+	if direct.Sum != through.Sum {
 		return result{}, errors.New("the tap answers other bytes than the origin")
 	}
 	var spent [3][]time.Duration
 	for range rounds {
-		d, err := direct.medianOf(c.requests)
+		d, err := direct.MedianOf(c.requests)
 		if err != nil {
 			return result{}, err
 		}
@@ -153,7 +156,7 @@ func measure(ctx context.Context, c cell, origin string, t *side.Server) (result
 		if err != nil {
 			return result{}, err
 		}
-		th, err := through.medianOf(c.requests)
+		th, err := through.MedianOf(c.requests)
 		if err != nil {
 			return result{}, err
 		}

@@ -57,7 +57,7 @@ func (s *Server) start(ctx context.Context, catalog, store string, change func(c
 		return err
 	}
 	for _, address := range []*string{&s.Catalog, &s.Storage, &s.Admin} {
-		if *address, err = freeAddress(ctx); err != nil {
+		if *address, err = FreeAddress(ctx); err != nil {
 			return err
 		}
 	}
@@ -125,15 +125,17 @@ func (s *Server) Close() error {
 	return os.RemoveAll(s.Dir)
 }
 
-// CPU returns the processor time that the server's threads have used. The
-// scheduler's own counts are in nanoseconds; those of /proc/PID/stat, in
+// CPU returns the processor time that the server's threads have used.
+func (s *Server) CPU() (time.Duration, error) { return CPUOf(s.cmd.Process.Pid) }
+
+// CPUOf returns the processor time that a process and those below it have used.
+// The scheduler's own counts are in nanoseconds; those of /proc/PID/stat, in
 // hundredths of a second, would not tell one small request from ten.
-func (s *Server) CPU() (time.Duration, error) {
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", s.cmd.Process.Pid))
+func CPUOf(pid int) (sum time.Duration, err error) {
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(files) == 0 {
-		return 0, fmt.Errorf("read processor time of the server: no /proc/PID/task/*/schedstat (%w)", err)
+		return 0, fmt.Errorf("read processor time of a server: no /proc/%d/task/*/schedstat (%w)", pid, err)
 	}
-	var sum time.Duration
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -146,11 +148,32 @@ func (s *Server) CPU() (time.Duration, error) {
 		}
 		sum += time.Duration(n)
 	}
+	children, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		return 0, err
+	}
+	for _, file := range children {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return 0, err
+		}
+		for word := range strings.FieldsSeq(string(text)) {
+			child, err := strconv.Atoi(word)
+			if err != nil {
+				return 0, fmt.Errorf("read %s: %w", file, err)
+			}
+			of, err := CPUOf(child)
+			if err != nil {
+				return 0, err
+			}
+			sum += of
+		}
+	}
 	return sum, nil
 }
 
-// freeAddress returns a loopback address that nobody listens on.
-func freeAddress(ctx context.Context) (string, error) {
+// FreeAddress returns a loopback address that nobody listens on.
+func FreeAddress(ctx context.Context) (string, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
