@@ -43,7 +43,10 @@ var keyEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 // about sessions: an access key id is "LT" + cluster key id + random, its
 // secret an HMAC of it under the cluster key. Its keys can be changed while it
 // is in use.
-type Keyring struct{ keys atomic.Pointer[[]clusterKey] }
+type Keyring struct {
+	keys       atomic.Pointer[[]clusterKey]
+	generation atomic.Uint64
+}
 
 type clusterKey struct {
 	id     string
@@ -67,7 +70,14 @@ func keyringOf(keys []clusterKey) *Keyring {
 }
 
 // Adopt gives the keyring the keys of another in place of its own, in one step.
-func (k *Keyring) Adopt(other *Keyring) { k.keys.Store(other.keys.Load()) }
+func (k *Keyring) Adopt(other *Keyring) {
+	k.keys.Store(other.keys.Load())
+	k.generation.Add(1)
+}
+
+// Generation changes when the keys do: what was derived from them in another one
+// counts no more.
+func (k *Keyring) Generation() uint64 { return k.generation.Load() }
 
 // Equal reports whether two keyrings hold the same keys in the same order.
 func (k *Keyring) Equal(other *Keyring) bool {

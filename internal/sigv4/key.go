@@ -9,6 +9,40 @@ import (
 // macRoom fits the key and the longest string to sign.
 const macRoom = 512
 
+// A SigningKey is what a secret makes for a day and a region: the key that
+// signs. To make one takes four of the five HMACs of a verification, and it
+// serves for a day, so it is worth keeping. It is as secret as what it is made
+// from. The zero value has signed nothing.
+type SigningKey struct {
+	key         [sha256.Size]byte
+	day, region string
+}
+
+// SigningKey makes the key that must have signed the request if its secret is
+// this one.
+func (a *Auth) SigningKey(secret string) SigningKey {
+	return newSigningKey(secret, a.Day(), a.Region)
+}
+
+// Day returns the day that the request was signed on, as its scope has it.
+func (a *Auth) Day() string { return a.timestamp[:len(shortDate)] }
+
+// newSigningKey derives a key by the chain of the specification ("Task 3"): the
+// secret, the day, the region, the service, the end. Only the last of them
+// signs, so a signature of one day or region tells nothing of another's.
+func newSigningKey(secret, day, region string) SigningKey {
+	if secret == "" {
+		return SigningKey{} // anyone can sign with no secret
+	}
+	k := SigningKey{day: day, region: region}
+	var room [128]byte
+	k.key = mac(append(append(room[:0], "AWS4"...), secret...), []byte(day))
+	k.key = mac(k.key[:], []byte(region))
+	k.key = mac(k.key[:], []byte(service))
+	k.key = mac(k.key[:], []byte(terminator))
+	return k
+}
+
 // A signer holds what all signatures of one request share.
 type signer struct {
 	key       [sha256.Size]byte // of day, region and service
@@ -16,18 +50,10 @@ type signer struct {
 	region    string
 }
 
-// newSigner derives the key by the chain of the specification ("Task 3"): the
-// secret, the day, the region, the service, the end. Only the last of them
-// signs, so a signature of one day or region tells nothing of another's.
+// newSigner derives the key of a secret.
 func newSigner(secret, timestamp, region string) signer {
-	s := signer{timestamp: timestamp, region: region}
-	var room [128]byte
-	first := append(append(room[:0], "AWS4"...), secret...)
-	s.key = mac(first, []byte(timestamp[:len(shortDate)]))
-	s.key = mac(s.key[:], []byte(region))
-	s.key = mac(s.key[:], []byte(service))
-	s.key = mac(s.key[:], []byte(terminator))
-	return s
+	k := newSigningKey(secret, timestamp[:len(shortDate)], region)
+	return signer{key: k.key, timestamp: timestamp, region: region}
 }
 
 // mac is HMAC-SHA256 (RFC 2104) of a short text. A verification needs five of

@@ -12,6 +12,12 @@ import (
 // with every x-amz-* header signed. It compares in constant time. Every error
 // is an *Error.
 func (a *Auth) Verify(r *Request, secret, region string, now time.Time) error {
+	return a.VerifyBy(r, a.SigningKey(secret), region, now)
+}
+
+// VerifyBy is [Auth.Verify] with a key that [Auth.SigningKey] made, of this or
+// of an earlier request. A key of another day or region verifies nothing.
+func (a *Auth) VerifyBy(r *Request, key SigningKey, region string, now time.Time) error {
 	if err := a.checkTime(now); err != nil {
 		return err
 	}
@@ -24,10 +30,10 @@ func (a *Auth) Verify(r *Request, secret, region string, now time.Time) error {
 	if names := a.unsigned(r); len(names) > 0 {
 		return errUnsignedHeaders(names)
 	}
-	if secret == "" {
-		return errMismatch() // anyone can sign with no secret
+	if key.day != a.Day() || key.region != a.Region {
+		return errMismatch()
 	}
-	return a.checkSignature(r, secret)
+	return a.checkSignature(r, &key)
 }
 
 // checkTime checks the date of the request, or the life of a presigned URL.
@@ -69,10 +75,10 @@ func (a *Auth) unsigned(r *Request) (names []string) {
 	return names
 }
 
-// checkSignature computes what the claim's signature would be with secret.
+// checkSignature computes what the claim's signature would be with the key.
 // Everything in it comes from the request as received, also what a proxy
 // between the client and us may have changed: that is then no valid request.
-func (a *Auth) checkSignature(r *Request, secret string) error {
+func (a *Auth) checkSignature(r *Request, key *SigningKey) error {
 	// The names are sorted in the canonical request, whatever order the client
 	// lists them in.
 	names := a.SignedHeaders
@@ -82,7 +88,7 @@ func (a *Auth) checkSignature(r *Request, secret string) error {
 	c := canonicalRequest{
 		method: r.Method, path: r.Path, query: r.Query, payload: a.payloadHash, names: names, in: r,
 	}
-	s := newSigner(secret, a.timestamp, a.Region)
+	s := signer{key: key.key, timestamp: a.timestamp, region: a.Region}
 	var room [4096]byte
 	canonical, ok := c.appendTo(room[:0])
 	if !ok {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/laketap/laketap/internal/sigv4"
@@ -20,7 +19,8 @@ type authenticator struct {
 	static  map[string]*StaticKey
 	regions []string // that a client may sign for; the first is the answer to others
 	now     func() time.Time
-	opened  openedSessions
+	opened  recent[sessionKey, *tap.Session]
+	signers recent[signerKey, signer]
 }
 
 func newAuthenticator(o *Options) *authenticator {
@@ -40,23 +40,28 @@ const keyElement = "AWSAccessKeyId"
 // authenticate proves who sent the request. The signature comes first, so
 // that nobody learns anything about a token without its secret.
 func (a *authenticator) authenticate(auth *sigv4.Auth, r *request) (*caller, error) {
-	who := &caller{keyID: auth.AccessKeyID}
-	if k, ok := a.static[auth.AccessKeyID]; ok {
-		who.static, who.secret = k, k.Secret
-	} else if secret, ok := a.keys.Secret(auth.AccessKeyID); ok {
-		who.secret = secret
-	} else {
-		return nil, errUnknownKey.with(keyElement, auth.AccessKeyID)
+	key := signerKey{auth.AccessKeyID, auth.Day(), auth.Region, a.keys.Generation()}
+	by, kept := a.signers.get(key)
+	if !kept {
+		var ok bool
+		if by, ok = a.signer(auth); !ok {
+			return nil, errUnknownKey.with(keyElement, auth.AccessKeyID)
+		}
 	}
+	who := &caller{keyID: auth.AccessKeyID, static: by.static, secret: by.secret}
 	if who.static != nil && auth.SessionToken != "" {
 		return nil, errInvalidToken
 	}
 	now := a.now()
-	if err := auth.Verify(&r.sig, who.secret, a.region(auth.Region), now); err != nil {
+	if err := auth.VerifyBy(&r.sig, by.key, a.region(auth.Region), now); err != nil {
 		if e := asAPIError(err); e.code == "SignatureDoesNotMatch" {
 			return nil, e.with(keyElement, auth.AccessKeyID)
 		}
 		return nil, err
+	}
+	if !kept { // only now: anybody can claim a key
+		key.keyID, key.day, key.region = strings.Clone(key.keyID), strings.Clone(key.day), strings.Clone(key.region) // not all of the head
+		a.signers.put(key, by)
 	}
 	if who.static != nil {
 		return who, nil
@@ -78,6 +83,31 @@ func (a *authenticator) authenticate(auth *sigv4.Auth, r *request) (*caller, err
 	return who, nil
 }
 
+// A signer is who may have signed a request: a static key, or one that was vended.
+type signer struct {
+	static *StaticKey // nil: vended
+	secret string
+	key    sigv4.SigningKey
+}
+
+// A signerKey is what a signing key is made for, and of which cluster keys.
+type signerKey struct {
+	keyID, day, region string
+	generation         uint64
+}
+
+// signer finds the secret of the key that is claimed; ok is false if there is no
+// such key.
+func (a *authenticator) signer(auth *sigv4.Auth) (s signer, ok bool) {
+	if k, known := a.static[auth.AccessKeyID]; known {
+		s = signer{static: k, secret: k.Secret}
+	} else if s.secret, ok = a.keys.Secret(auth.AccessKeyID); !ok {
+		return s, false
+	}
+	s.key = auth.SigningKey(s.secret)
+	return s, true
+}
+
 // region returns the region to verify for: the one claimed, if it is one of
 // ours.
 func (a *authenticator) region(claimed string) string {
@@ -89,56 +119,21 @@ func (a *authenticator) region(claimed string) string {
 	return a.regions[0]
 }
 
+// open returns the session of a token. Those that were opened are remembered,
+// since an engine sends the same one with thousands of requests.
 func (a *authenticator) open(keyID, token string) (*tap.Session, error) {
-	if s, ok := a.opened.get(keyID, token); ok {
+	if s, ok := a.opened.get(sessionKey{keyID, token}); ok {
 		return s, nil
 	}
 	s, err := a.keys.Open(keyID, token)
 	if err != nil {
 		return nil, err
 	}
-	a.opened.put(keyID, token, &s)
+	a.opened.put(sessionKey{keyID, token}, &s)
 	return &s, nil
 }
 
-// openedSessions remembers tokens that were opened, since an engine sends the
-// same one with thousands of requests. It holds at most two generations.
-type openedSessions struct {
-	mu       sync.Mutex
-	now, old map[sessionKey]*tap.Session // INVARIANT: len(each) <= sessionGeneration
-}
-
 type sessionKey struct{ keyID, token string }
-
-const sessionGeneration = 2048
-
-func (o *openedSessions) get(keyID, token string) (*tap.Session, bool) {
-	k := sessionKey{keyID, token}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if s, ok := o.now[k]; ok {
-		return s, true
-	}
-	s, ok := o.old[k]
-	if ok {
-		o.add(k, s)
-	}
-	return s, ok
-}
-
-func (o *openedSessions) put(keyID, token string, s *tap.Session) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.add(sessionKey{keyID, token}, s)
-}
-
-// add remembers a session; the caller holds the lock.
-func (o *openedSessions) add(k sessionKey, s *tap.Session) {
-	if o.now == nil || len(o.now) >= sessionGeneration {
-		o.now, o.old = make(map[sessionKey]*tap.Session), o.now
-	}
-	o.now[k] = s
-}
 
 // looped reports whether a request came from ourselves: it asks for an
 // origin's own host, with the origin's own key. Either alone can be meant so.

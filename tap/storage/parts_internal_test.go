@@ -24,22 +24,22 @@ import (
 )
 
 func TestOpenedSessionsAreBounded(t *testing.T) {
-	var o openedSessions
+	var o recent[sessionKey, *tap.Session]
 	hot := &tap.Session{Principal: "hot"}
-	o.put("id", "hot", hot)
-	for i := range 10 * sessionGeneration {
-		o.put("id", strconv.Itoa(i), &tap.Session{})
-		if got, ok := o.get("id", "hot"); !ok || got != hot {
+	o.put(sessionKey{"id", "hot"}, hot)
+	for i := range 10 * recentGeneration {
+		o.put(sessionKey{"id", strconv.Itoa(i)}, &tap.Session{})
+		if got, ok := o.get(sessionKey{"id", "hot"}); !ok || got != hot {
 			t.Fatalf("after %d others the session in use is gone", i)
 		}
-		if n := len(o.now) + len(o.old); n > 2*sessionGeneration {
+		if n := len(o.now) + len(o.old); n > 2*recentGeneration {
 			t.Fatalf("%d sessions are held", n)
 		}
 	}
-	if _, ok := o.get("id", "0"); ok {
+	if _, ok := o.get(sessionKey{"id", "0"}); ok {
 		t.Error("a session of long ago is still held")
 	}
-	if _, ok := o.get("other", "hot"); ok {
+	if _, ok := o.get(sessionKey{"other", "hot"}); ok {
 		t.Error("a token is held for another key")
 	}
 }

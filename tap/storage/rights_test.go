@@ -1,7 +1,9 @@
 package storage_test
 
 import (
+	"bytes"
 	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"slices"
@@ -454,5 +456,27 @@ func TestLargeUpstreamToken(t *testing.T) {
 		if got := f.do(c); got.status != 200 {
 			t.Errorf("%s: got %d %s", c.method, got.status, got.body)
 		}
+	}
+}
+
+// What was learned of a key ends with the cluster key that it was made from, also
+// where another one has its id.
+func TestRotatedAwayKeysAreForgotten(t *testing.T) {
+	f := start(t, nil)
+	f.origin.put("lake/wh/t/data/x", "secret")
+	alice := f.session(nil)
+	for range 2 { // the second time its key is at hand
+		if got := f.do(call{method: "GET", target: "/lake/wh/t/data/x", keys: alice}); got.status != 200 {
+			t.Fatalf("status %d", got.status)
+		}
+	}
+	id, _, _ := strings.Cut(strings.Split(string(f.keys.Text()), "\n")[1], " ")
+	other, err := tap.ParseKeyring([]byte(id + " " + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("x"), 32))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.keys.Adopt(other)
+	if got := f.do(call{method: "GET", target: "/lake/wh/t/data/x", keys: alice}); got.status != 403 {
+		t.Errorf("status %d once the cluster key is another", got.status)
 	}
 }
