@@ -31,8 +31,12 @@ type Access struct {
 	Object ObjectName // zero on the catalog tap
 	// Also are further objects that the request named: the source of a copy, the
 	// keys of a DeleteObjects. For who audits; nobody keeps them otherwise.
-	Also     []ObjectName
-	Range    Range // as asked for; zero is the whole object
+	Also  []ObjectName
+	Range Range // as asked for; zero is the whole object
+	// ETag and Size are of the version that the answer to a read came from; ""
+	// and 0 if that is not known.
+	ETag     string
+	Size     int64
 	Status   int   // HTTP status that the client was sent; 0 if it left before one
 	BytesIn  int64 // body bytes received from the client
 	BytesOut int64 // body bytes written to the client

@@ -53,6 +53,23 @@ func (r Range) String() string {
 	return "bytes=" + strconv.FormatInt(r.From, 10) + "-" + strconv.FormatInt(r.To, 10)
 }
 
+// Resolve returns which bytes of an object of size bytes the range names, as
+// far as the object has them.
+func (r Range) Resolve(size int64) Extent {
+	switch {
+	case !r.Set:
+		return Extent{Off: 0, Len: size}
+	case r.Suffix > 0:
+		n := min(r.Suffix, size)
+		return Extent{Off: size - n, Len: n}
+	case r.From >= size:
+		return Extent{Off: size}
+	case r.To < 0 || r.To >= size:
+		return Extent{Off: r.From, Len: size - r.From}
+	}
+	return Extent{Off: r.From, Len: r.To + 1 - r.From}
+}
+
 // Cond holds a request's validators as sent; the zero value has none.
 type Cond struct{ IfMatch, IfNoneMatch string }
 

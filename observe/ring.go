@@ -90,7 +90,7 @@ func clip(a *laketap.Access) {
 	a.Object.Key = strings.Clone(head(a.Object.Key))
 	for _, s := range []*string{
 		&a.RequestID, &a.Op, &a.Engine.Name, &a.Engine.Version, &a.Principal, &a.Session, &a.Catalog,
-		&a.Table.Catalog, &a.Table.Prefix, &a.Table.Ref, &a.Table.UUID, &a.TableName, &a.Object.Origin, &a.Object.Bucket, &a.Err,
+		&a.Table.Catalog, &a.Table.Prefix, &a.Table.Ref, &a.Table.UUID, &a.TableName, &a.Object.Origin, &a.Object.Bucket, &a.ETag, &a.Err,
 	} {
 		if len(*s) > maxText {
 			*s = strings.Clone(head(*s))
@@ -107,7 +107,7 @@ func cost(a *laketap.Access) int64 {
 	return accessSize + int64(len(a.RequestID)+len(a.Op)+len(a.Engine.Name)+len(a.Engine.Version)+
 		len(a.Principal)+len(a.Session)+len(a.Catalog)+
 		len(a.Table.Catalog)+len(a.Table.Prefix)+len(a.Table.Ref)+len(a.Table.UUID)+len(a.TableName)+
-		len(a.Object.Origin)+len(a.Object.Bucket)+len(a.Object.Key)+len(a.Err))
+		len(a.Object.Origin)+len(a.Object.Bucket)+len(a.Object.Key)+len(a.ETag)+len(a.Err))
 }
 
 // span returns the numbers of the oldest and the newest access kept, and the

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"net/http"
 	"strconv"
 
 	"github.com/laketap/laketap"
@@ -15,9 +16,10 @@ type answer struct {
 	length int64 // of the body; -1: unknown
 	body   laketap.Body
 	served laketap.Served
-	err    error  // why it is a refusal
-	drop   bool   // close the connection after it
-	after  func() // to do when it has been written, whatever became of it; nil is nothing
+	object laketap.Object // that a read was answered from; zero: not known
+	err    error          // why it is a refusal
+	drop   bool           // close the connection after it
+	after  func()         // to do when it has been written, whatever became of it; nil is nothing
 }
 
 // record tells the recorder and the metrics of a request whose answer has
@@ -25,6 +27,9 @@ type answer struct {
 func (s *Server) record(r *request, a *answer, out int64, err error) {
 	access := s.accessOf(r)
 	access.Latency = s.opts.Now().Sub(r.at)
+	if a.status == http.StatusOK || a.status == http.StatusPartialContent {
+		access.ETag, access.Size = a.object.ETag, max(a.object.Size, 0)
+	}
 	access.Status, access.BytesIn, access.BytesOut, access.Served = a.status, r.body.count.Load(), out, a.served
 	switch {
 	case a.err != nil:

@@ -81,6 +81,7 @@ func TestEveryObjectIsAuditedBeforeItIsTouched(t *testing.T) {
 		}
 		// But for what came of it, the line before says what the line after does.
 		recorded.Status, recorded.Latency, recorded.BytesIn, recorded.BytesOut, recorded.Served, recorded.Err = 0, 0, 0, 0, 0, ""
+		recorded.ETag, recorded.Size = "", 0
 		if diff := cmp.Diff(recorded, got); diff != "" {
 			t.Errorf("%s %s (-recorded +begun):\n%s", r.method, r.target, diff)
 		}

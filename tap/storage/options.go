@@ -80,6 +80,7 @@ type Options struct {
 	// ProofByObject: a right to one object is none to the next, as with stores
 	// that have policies by object. Then each needs its own proof.
 	ProofByObject bool
+	Watch         Watcher          // of replies, where there are no Blocks; nil: nobody
 	Recorder      laketap.Recorder // nil: nobody is told
 	Audit         Auditor          // nil: every request that may be served is
 	Deny          Denier           // nil: nobody is denied
@@ -150,6 +151,13 @@ func (o Options) withDefaults() (Options, error) {
 		o.Rand = rand.Reader
 	}
 	return o, nil
+}
+
+// A Watcher is shown what the origin replies to plain reads. It may put a body
+// in the place of the reply's that gives the same bytes, and changes nothing
+// else.
+type Watcher interface {
+	Watch(get laketap.Get, reply *laketap.Reply)
 }
 
 // nobody is a Recorder that forgets.

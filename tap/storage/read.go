@@ -21,7 +21,11 @@ func (s *Server) read(r *request) *answer {
 	if err != nil {
 		return originFault(r, ex, err).answer(r)
 	}
-	return answerOf(resp)
+	a := answerOf(resp)
+	if r.op.kind == kindRead {
+		a.object = objectOf(r.name(), resp)
+	}
+	return a
 }
 
 // readObject answers a plain read through Blocks. Trouble in there becomes
@@ -51,11 +55,14 @@ func (s *Server) readObject(r *request, get laketap.Get) *answer {
 			s.metrics.bypassed.Inc()
 		}
 		reply, err = fetch(s.base, get)
+		if err == nil && s.opts.Watch != nil {
+			s.opts.Watch.Watch(get, reply)
+		}
 	}
 	if err != nil {
 		return errUnavailable.because(err.Error()).answer(r)
 	}
-	return &answer{status: reply.Status, header: identified(r, reply.Header), length: reply.Length, body: reply.Body, served: reply.Served}
+	return &answer{status: reply.Status, header: identified(r, reply.Header), length: reply.Length, body: reply.Body, served: reply.Served, object: reply.Object}
 }
 
 // identified gives an answer that no store gave an id of ours: people quote it
@@ -112,14 +119,19 @@ func (s *Server) fetch(ex *exchange, r *request, get laketap.Get) (*laketap.Repl
 	if err != nil {
 		return nil, err
 	}
-	object := laketap.Object{ObjectName: get.Name, ETag: resp.Header.Get("ETag"), Size: resp.ContentLength}
+	return &laketap.Reply{
+		Status: resp.StatusCode, Object: objectOf(get.Name, resp), Header: replyHeaders(resp.Header), Length: resp.ContentLength,
+		Body: laketap.Body{Stream: resp.Body}, Served: laketap.FromOrigin,
+	}, nil
+}
+
+// objectOf is the version that a reply says it is of.
+func objectOf(name laketap.ObjectName, resp *http.Response) laketap.Object {
+	object := laketap.Object{ObjectName: name, ETag: resp.Header.Get("ETag"), Size: resp.ContentLength}
 	if total := totalOf(resp.Header.Get("Content-Range")); resp.StatusCode == http.StatusPartialContent || total >= 0 {
 		object.Size = total
 	}
-	return &laketap.Reply{
-		Status: resp.StatusCode, Object: object, Header: replyHeaders(resp.Header), Length: resp.ContentLength,
-		Body: laketap.Body{Stream: resp.Body}, Served: laketap.FromOrigin,
-	}, nil
+	return object
 }
 
 // set sets a header, or removes it if the value is empty.

@@ -52,6 +52,9 @@ func TestGetPassesThrough(t *testing.T) {
 			if diff := cmp.Diff(c.rng, a.Range); diff != "" {
 				t.Errorf("range of the access (-want +got):\n%s", diff)
 			}
+			if read := c.status == 200 || c.status == 206; read != (a.Size == 10) || read != (a.ETag == etag([]byte("0123456789"))) {
+				t.Errorf("access of %d is to the version %q of %d bytes", c.status, a.ETag, a.Size)
+			}
 			if a.Status != c.status || a.BytesOut != int64(len(c.body)) {
 				t.Errorf("access has status %d and %d bytes, want %d and %d", a.Status, a.BytesOut, c.status, len(c.body))
 			}
@@ -69,6 +72,7 @@ func TestAccessSaysWhoReadWhat(t *testing.T) {
 		Tap: laketap.StorageTap, Op: "GetObject", Engine: laketap.Engine{Name: "spark", Version: "4.1"},
 		Principal: "alice", Session: keys.AccessKeyID, Catalog: "prod", Table: tableT, TableName: "db.t",
 		Object: laketap.ObjectName{Origin: "main", Bucket: "lake", Key: "wh/t/data/a"}, Status: 200, BytesOut: 3,
+		ETag: etag([]byte("abc")), Size: 3,
 	}
 	if a.RequestID == "" || a.Latency <= 0 || a.At.IsZero() {
 		t.Errorf("access lacks its id or times: %+v", a)
