@@ -28,7 +28,7 @@ func (s *Server) admitAnonymous(r *request) error {
 	}
 	// A store that sends its own requests here would get them back for ever.
 	for _, o := range s.opts.Origins {
-		if strings.EqualFold(hostOf(o.Endpoint), r.sig.Host) && r.sig.Host != "" {
+		if strings.EqualFold(s.hosts[o.Name], r.sig.Host) && r.sig.Host != "" {
 			return errLoop
 		}
 	}

@@ -139,7 +139,7 @@ type sessionKey struct{ keyID, token string }
 // origin's own host, with the origin's own key. Either alone can be meant so.
 func (s *Server) looped(ctx context.Context, r *request, keyID string) bool {
 	for _, o := range s.opts.Origins {
-		if hostOf(o.Endpoint) == "" || !strings.EqualFold(hostOf(o.Endpoint), r.sig.Host) {
+		if host := s.hosts[o.Name]; host == "" || !strings.EqualFold(host, r.sig.Host) {
 			continue
 		}
 		own, err := s.opts.Send.OwnKeys(ctx, o.Name)

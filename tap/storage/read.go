@@ -143,13 +143,6 @@ func set(h http.Header, name, value string) {
 	h.Set(name, value)
 }
 
-// neutral headers do not change what a plain read answers. Every other header
-// makes the read one for the origin alone.
-const neutral = " accept accept-charset accept-encoding accept-language amz-sdk-invocation-id clickhouse-request amz-sdk-request amz-sdk-retry authorization cache-control" +
-	" connection content-length content-type date dnt expect from keep-alive origin pragma priority referer te traceparent tracestate user-agent" +
-	" x-amz-content-sha256 x-amz-date x-amz-security-token x-amz-user-agent x-amzn-trace-id x-amz-te x-amz-api-version x-amz-checksum-mode x-amz-checksum-crc32" +
-	" if-match if-none-match range forwarded via x-real-ip x-forwarded-for x-forwarded-host x-forwarded-port x-forwarded-proto "
-
 // apiVersion is the only one that S3 ever had; the AWS SDK for C++ names it.
 const apiVersion = "2006-03-01"
 
@@ -167,20 +160,54 @@ func plainGet(r *request) (laketap.Get, bool) {
 		}
 	}
 	for _, f := range r.sig.Header {
-		switch lower := strings.ToLower(f.Name); {
-		case !listed(neutral, lower), listed(" range if-match if-none-match ", lower) && r.times(f.Name) > 1,
-			lower == "range" && !r.rng.Set,
-			lower == "x-amz-checksum-mode" && (r.times(f.Name) > 1 || !strings.EqualFold(f.Value, "ENABLED")):
+		if !plainHeader(r, f, &get) {
 			return laketap.Get{}, false
-		case lower == "x-amz-api-version" && f.Value != apiVersion:
-			return laketap.Get{}, false
-		case lower == "x-amz-checksum-mode":
-			get.Checksums = true
-		case lower == "if-match":
-			get.Cond.IfMatch = f.Value
-		case lower == "if-none-match":
-			get.Cond.IfNoneMatch = f.Value
 		}
 	}
 	return get, true
+}
+
+// plainHeader takes a header into a Get; false if it makes the read one for the
+// origin alone, as every header does that is not named here. Most change nothing
+// of what a plain read answers.
+func plainHeader(r *request, f laketap.Field, get *laketap.Get) bool {
+	var room [32]byte // as long as the longest of the names
+	if len(f.Name) > len(room) {
+		return false
+	}
+	switch lower := lowered(room[:0], f.Name); string(lower) {
+	case "accept", "accept-charset", "accept-encoding", "accept-language", "amz-sdk-invocation-id", "clickhouse-request",
+		"amz-sdk-request", "amz-sdk-retry", "authorization", "cache-control", "connection", "content-length", "content-type",
+		"date", "dnt", "expect", "from", "keep-alive", "origin", "pragma", "priority", "referer", "te", "traceparent",
+		"tracestate", "user-agent", "x-amz-content-sha256", "x-amz-date", "x-amz-security-token", "x-amz-user-agent",
+		"x-amzn-trace-id", "x-amz-te", "x-amz-checksum-crc32", "forwarded", "via", "x-real-ip", "x-forwarded-for",
+		"x-forwarded-host", "x-forwarded-port", "x-forwarded-proto":
+		return true
+	case "x-amz-api-version":
+		return f.Value == apiVersion
+	case "x-amz-checksum-mode":
+		get.Checksums = true
+		return r.times(f.Name) == 1 && strings.EqualFold(f.Value, "ENABLED")
+	case "range":
+		return r.rng.Set && r.times(f.Name) == 1
+	case "if-match":
+		get.Cond.IfMatch = f.Value
+		return r.times(f.Name) == 1
+	case "if-none-match":
+		get.Cond.IfNoneMatch = f.Value
+		return r.times(f.Name) == 1
+	}
+	return false
+}
+
+// lowered appends a name in lower case. Names of headers are ASCII.
+func lowered(dst []byte, name string) []byte {
+	for i := range len(name) {
+		c := name[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return dst
 }

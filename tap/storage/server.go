@@ -41,6 +41,7 @@ type Server struct {
 	http    *fasthttp.Server
 	buffers sync.Pool
 	proofs  *proofs
+	hosts   map[string]string // of each origin by its name, as clients write it; "": it has none of its own
 
 	base   context.Context // of every origin call; ends with Shutdown
 	cancel context.CancelFunc
@@ -65,6 +66,10 @@ func New(opts Options) (*Server, error) {
 	}
 	if _, err := io.ReadFull(opts.Rand, s.boot[:]); err != nil {
 		return nil, fmt.Errorf("read randomness: %w", err)
+	}
+	s.hosts = map[string]string{}
+	for _, o := range opts.Origins {
+		s.hosts[o.Name] = hostOf(o.Endpoint)
 	}
 	s.proofs = newProofs(opts.Now, opts.ProofByObject)
 	s.buffers.New = func() any { b := make([]byte, copyBuffer); return &b }
