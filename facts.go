@@ -53,7 +53,7 @@ const (
 type Change struct {
 	At         time.Time // of the newer snapshot
 	Table      TableID
-	From, To   int64 // snapshots; From 0: the empty table
+	From, To   int64 // snapshots; From 0: To is the first one seen, and all its files are Added
 	Operation  string
 	Added      []File // data and delete files
 	Removed    []File

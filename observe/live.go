@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/laketap/laketap"
 	"github.com/laketap/laketap/lake/iceberg"
@@ -20,10 +21,12 @@ type Held func(name laketap.ObjectName, off, n int64) ([]byte, laketap.Object, b
 
 // LiveOptions configure a [Live].
 type LiveOptions struct {
-	Held   Held         // required
-	Tables int          // known at once; 0: 10,000
-	Files  int          // known at once, over all tables; 0: 4,000,000
-	Log    *slog.Logger // nil: discarded
+	Held   Held                     // required
+	Facts  func(laketap.TableFacts) // told what metadata says; nil: nobody is
+	Change func(laketap.Change)     // told what commits changed; nil: nobody is
+	Tables int                      // known at once; 0: 10,000
+	Files  int                      // known at once, over all tables; 0: 4,000,000
+	Log    *slog.Logger             // nil: discarded
 }
 
 // Live knows which files the live snapshots of tables name: those are immutable
@@ -44,6 +47,8 @@ type Live struct {
 	due    map[laketap.TableID]bool
 	wanted map[uint64]laketap.TableID // manifests and lists that are yet to be read
 	files  int
+
+	malformed atomic.Int64 // files that passed and could not be understood
 }
 
 // A liveTable is what is known of one table. What is not guarded is the
@@ -51,18 +56,20 @@ type Live struct {
 type liveTable struct {
 	seen  laketap.TableSeen // guarded by Live.mu; without its metadata once that is read
 	specs []iceberg.Spec
-	named []liveFile                    // by the metadata itself, lists among them
-	order []string                      // the lists of its snapshots
+	named *liveNames                    // by the metadata itself, lists among them
+	order []liveList                    // the lists of its snapshots, newest first
 	lists map[string][]iceberg.Manifest // by path, of those that were read
-	parts map[string][]liveFile         // by path of the manifest
-	sizes map[uint64]int64              // guarded by Live.mu; replaced, never changed
+	parts map[string]*liveNames         // by path of the manifest
+	files map[uint64]livePlace          // guarded by Live.mu; replaced, never changed
+	names *iceberg.NameMapping          // guarded by Live.mu; nil: none
 	wants []uint64                      // what Live.wanted has of it
+	news  history                       // what is to be told of its snapshots
 }
 
-// A liveFile is a file that a manifest names.
-type liveFile struct {
-	hash uint64
-	size int64 // bytes; -1: not stated
+// A liveList is the manifest list of a snapshot.
+type liveList struct {
+	location string
+	snapshot int64
 }
 
 // NewLive returns a Live that knows nothing.
@@ -91,8 +98,11 @@ func (l *Live) Version(table laketap.TableID, name laketap.ObjectName) (laketap.
 	if t == nil || t.seen.Origin != name.Origin {
 		return laketap.Object{}, false
 	}
-	size, ok := t.sizes[l.hash(name.Bucket, name.Key)]
-	return laketap.Object{ObjectName: name, Size: size}, ok
+	at, ok := t.files[l.hash(name.Bucket, name.Key)]
+	if !ok {
+		return laketap.Object{}, false
+	}
+	return laketap.Object{ObjectName: name, Size: at.file().size}, true
 }
 
 func (l *Live) hash(bucket, key string) uint64 {
@@ -126,7 +136,7 @@ func (l *Live) Table(seen laketap.TableSeen) {
 		if len(l.tables) >= l.opts.Tables {
 			return // not vouched for, which costs time only
 		}
-		t = &liveTable{lists: map[string][]iceberg.Manifest{}, parts: map[string][]liveFile{}}
+		t = &liveTable{lists: map[string][]iceberg.Manifest{}, parts: map[string]*liveNames{}}
 		l.tables[seen.ID] = t
 	}
 	t.seen = seen
@@ -194,23 +204,30 @@ func (l *Live) learn(ctx context.Context, t *liveTable, seen *laketap.TableSeen)
 	if seen.Metadata != nil {
 		parsed, err := iceberg.ParseMetadata(seen.Metadata)
 		if err != nil {
+			l.malformed.Add(1)
 			l.opts.Log.DebugContext(ctx, "table metadata not understood", "table", seen.Name, "error", err)
 			return
 		}
 		l.metadata(t, parsed, seen.MetadataLocation)
+		t.news.begin(parsed, seen)
+		if l.opts.Facts != nil {
+			l.opts.Facts(factsOf(parsed, seen))
+		}
 	}
-	next := &learning{l: l, t: t, origin: seen.Origin, sizes: map[uint64]int64{}, lists: map[string][]iceberg.Manifest{}, parts: map[string][]liveFile{}}
-	for _, f := range t.named {
-		next.sizes[f.hash] = f.size
-	}
+	next := &learning{l: l, t: t, origin: seen.Origin, files: map[uint64]livePlace{}, lists: map[string][]iceberg.Manifest{}, parts: map[string]*liveNames{}}
+	next.all(t.named)
 	for _, list := range t.order {
 		next.list(ctx, list)
 	}
+	next.tell(ctx, seen)
 	t.lists, t.parts = next.lists, next.parts
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.files += len(next.sizes) - len(t.sizes)
-	t.sizes = next.sizes
+	l.files += len(next.files) - len(t.files)
+	t.files = next.files
+	if seen.Metadata != nil {
+		t.names = t.news.names
+	}
 	if t.seen.At.Equal(seen.At) {
 		t.seen.Metadata = nil // it is large, and has been read
 	}
@@ -230,80 +247,101 @@ type learning struct {
 	l      *Live
 	t      *liveTable
 	origin string
-	sizes  map[uint64]int64
+	files  map[uint64]livePlace
 	lists  map[string][]iceberg.Manifest
-	parts  map[string][]liveFile
+	parts  map[string]*liveNames
 	wanted []uint64
 }
 
-// name notes a file of a size.
-func (n *learning) name(location string, size int64) {
-	if hash, ok := n.l.hashOf(location); ok {
-		n.sizes[hash] = size
+// all notes the files that one place names. What a newer snapshot has named
+// already stays as it says.
+func (n *learning) all(names *liveNames) {
+	for i := range names.files {
+		if hash := names.files[i].hash; !n.has(hash) {
+			n.files[hash] = livePlace{names, i}
+		}
 	}
 }
 
+// has reports whether a file is named already.
+func (n *learning) has(hash uint64) bool {
+	_, ok := n.files[hash]
+	return ok
+}
+
 // metadata takes down what table metadata names: itself, the ones before it,
-// statistics, and the manifest lists of its snapshots.
+// statistics; and which manifest lists its snapshots have.
 func (l *Live) metadata(t *liveTable, parsed *iceberg.Table, location string) {
-	t.specs, t.named, t.order = parsed.Specs, nil, nil
-	name := func(location string, size int64) {
+	t.specs, t.named, t.order = parsed.Specs, &liveNames{}, nil
+	t.named.snapshot.Store(max(parsed.CurrentSnapshotID, 0))
+	name := func(location string, size int64, part laketap.PartKind) {
 		if hash, ok := l.hashOf(location); ok {
-			t.named = append(t.named, liveFile{hash, size})
+			t.named.files = append(t.named.files, liveFile{hash: hash, size: size, rows: -1, part: part})
 		}
 	}
-	name(location, -1)
+	name(location, -1, laketap.TableMetadataPart)
 	for _, e := range parsed.MetadataLog {
-		name(e.File, -1)
+		name(e.File, -1, laketap.TableMetadataPart)
 	}
 	for _, s := range parsed.Statistics {
-		name(s.Path, s.Size)
+		name(s.Path, s.Size, laketap.StatisticsPart)
 	}
 	for _, s := range parsed.PartitionStatistics {
-		name(s.Path, s.Size)
+		name(s.Path, s.Size, laketap.StatisticsPart)
 	}
 	for i := range parsed.Snapshots {
 		// Snapshots of version 1 without a list are few by now, and left out.
 		if list := parsed.Snapshots[i].ManifestList; list != "" {
-			name(list, -1)
-			t.order = append(t.order, list)
+			t.order = append(t.order, liveList{list, parsed.Snapshots[i].ID})
 		}
 	}
+	newestFirst(t.order, parsed)
 }
 
 // list notes what a manifest list names, reading what is at hand and was not
 // read before.
-func (n *learning) list(ctx context.Context, location string) {
-	manifests, ok := n.t.lists[location]
+func (n *learning) list(ctx context.Context, list liveList) {
+	if hash, ok := n.l.hashOf(list.location); ok {
+		own := &liveNames{files: []liveFile{{hash: hash, size: -1, rows: -1, part: laketap.ManifestListPart}}}
+		own.snapshot.Store(list.snapshot)
+		n.all(own)
+	}
+	manifests, ok := n.t.lists[list.location]
 	if !ok {
-		manifests, ok = n.readList(ctx, location)
+		manifests, ok = n.readList(ctx, list.location)
 	}
 	if !ok {
 		return
 	}
-	n.lists[location] = manifests
+	n.lists[list.location] = manifests
+	named := &liveNames{}
+	named.snapshot.Store(list.snapshot)
 	for i := range manifests {
-		n.manifest(ctx, &manifests[i])
+		if hash, ok := n.l.hashOf(manifests[i].Path); ok {
+			named.files = append(named.files, liveFile{hash: hash, size: manifests[i].Length, rows: -1, part: laketap.ManifestPart})
+		}
+	}
+	n.all(named)
+	for i := range manifests {
+		n.manifest(ctx, &manifests[i], list.snapshot)
 	}
 }
 
-// manifest notes a manifest and the files it names.
-func (n *learning) manifest(ctx context.Context, m *iceberg.Manifest) {
-	n.name(m.Path, m.Length)
-	if _, done := n.parts[m.Path]; done {
+// manifest notes the files that a manifest names.
+func (n *learning) manifest(ctx context.Context, m *iceberg.Manifest, snapshot int64) {
+	if n.parts[m.Path] != nil {
 		return
 	}
-	files, ok := n.t.parts[m.Path]
+	names, ok := n.t.parts[m.Path]
 	if !ok {
-		files, ok = n.readManifest(ctx, m)
+		names, ok = n.readManifest(ctx, m)
 	}
-	if !ok || n.l.known()+len(n.sizes)+len(files) > n.l.opts.Files {
+	if !ok || n.l.known()+len(n.files)+len(names.files) > n.l.opts.Files {
 		return
 	}
-	n.parts[m.Path] = files
-	for _, f := range files {
-		n.sizes[f.hash] = f.size
-	}
+	names.snapshot.Store(snapshot)
+	n.parts[m.Path] = names
+	n.all(names)
 }
 
 // known is how many files are known of all tables.
@@ -326,17 +364,21 @@ func (n *learning) readList(ctx context.Context, location string) (manifests []i
 }
 
 // readManifest reads which files a manifest names, if it is at hand.
-func (n *learning) readManifest(ctx context.Context, m *iceberg.Manifest) (files []liveFile, ok bool) {
-	for e, err := range iceberg.ReadManifest(ctx, m, n.spec(m.SpecID), n, iceberg.Options{}) {
+func (n *learning) readManifest(ctx context.Context, m *iceberg.Manifest) (names *liveNames, ok bool) {
+	names = &liveNames{}
+	partitions := map[string]string{} // many files share one
+	for e, err := range iceberg.ReadManifest(ctx, m, n.spec(m.SpecID), n, iceberg.Options{Want: iceberg.WantPartition}) {
 		if err != nil {
 			n.want(ctx, m.Path, err)
 			return nil, false
 		}
-		if hash, ok := n.l.hashOf(e.Path); ok && e.Live() {
-			files = append(files, liveFile{hash, e.Size})
+		hash, ok := n.l.hashOf(e.Path)
+		if !ok || !e.Live() {
+			continue
 		}
+		names.add(hash, e, partitions)
 	}
-	return files, true
+	return names, true
 }
 
 // spec returns a partition spec by its id, nil if the table has none.
@@ -354,6 +396,9 @@ func (n *learning) want(ctx context.Context, location string, err error) {
 	if hash, ok := n.l.hashOf(location); ok {
 		n.wanted = append(n.wanted, hash)
 	}
+	if !errors.Is(err, errNotHeld) {
+		n.l.malformed.Add(1)
+	}
 	n.l.opts.Log.DebugContext(ctx, "manifest not read yet", "location", location, "error", err)
 }
 
@@ -368,6 +413,7 @@ func (n *learning) Open(_ context.Context, location string) (io.ReadCloser, int6
 	}
 	b, _, ok := n.l.opts.Held(laketap.ObjectName{Origin: n.origin, Bucket: bucket, Key: key}, 0, -1)
 	if !ok {
+		n.wanted = append(n.wanted, n.l.hash(bucket, key))
 		return nil, 0, errNotHeld
 	}
 	return io.NopCloser(bytes.NewReader(b)), int64(len(b)), nil
