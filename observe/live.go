@@ -62,8 +62,12 @@ type liveTable struct {
 	parts map[string]*liveNames         // by path of the manifest
 	files map[uint64]livePlace          // guarded by Live.mu; replaced, never changed
 	names *iceberg.NameMapping          // guarded by Live.mu; nil: none
-	wants []uint64                      // what Live.wanted has of it
-	news  history                       // what is to be told of its snapshots
+
+	schemas []iceberg.Schema // guarded by Live.mu; replaced, never changed
+	schema  int              // guarded by Live.mu; id of the current one
+
+	wants []uint64 // what Live.wanted has of it
+	news  history  // what is to be told of its snapshots
 }
 
 // A liveList is the manifest list of a snapshot.
@@ -209,6 +213,9 @@ func (l *Live) learn(ctx context.Context, t *liveTable, seen *laketap.TableSeen)
 			return
 		}
 		l.metadata(t, parsed, seen.MetadataLocation)
+		l.mu.Lock()
+		t.schemas, t.schema = parsed.Schemas, parsed.CurrentSchemaID
+		l.mu.Unlock()
 		t.news.begin(parsed, seen)
 		if l.opts.Facts != nil {
 			l.opts.Facts(factsOf(parsed, seen))

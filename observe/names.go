@@ -152,3 +152,10 @@ func (l *Live) mapping(table laketap.TableID) *iceberg.NameMapping {
 
 // byOffset orders extents.
 func byOffset(a, b laketap.Extent) int { return cmp.Compare(a.Off, b.Off) }
+
+// knows reports whether anything is known of a table.
+func (l *Live) knows(table laketap.TableID) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.tables[table] != nil
+}

@@ -14,10 +14,13 @@ import (
 	"github.com/laketap/laketap/tap/storage"
 )
 
-// openReuse opens what engines get back: the block cache, and the knowledge of
-// which files never change. In the modes that reuse nothing there is neither.
+// openReuse opens what engines get back, the block cache, and what gives
+// accesses their meaning. In the modes that reuse nothing there is no cache, and
+// what tells of other bytes is taken as it passes.
 func (n *node) openReuse(context.Context) (err error) {
 	if n.cfg.Mode != "accelerate" && n.cfg.Mode != "maintain" {
+		n.glimpses = observe.NewGlimpses()
+		n.interpret(n.glimpses.Held)
 		return nil
 	}
 	opts, err := blockOptions(&n.cfg)
@@ -29,8 +32,8 @@ func (n *node) openReuse(context.Context) (err error) {
 	held := func(name laketap.ObjectName, off, size int64) ([]byte, laketap.Object, bool) {
 		return n.blocks.Held(name, off, size)
 	}
-	n.live = observe.NewLive(observe.LiveOptions{Held: held, Log: n.log.With("step", "observe")})
-	opts.Contract, opts.Log, opts.Registerer = n.live, n.log.With("step", "reuse"), n.registry
+	n.interpret(held)
+	opts.Contract, opts.Log, opts.Registerer = n.interpreter.Live(), n.log.With("step", "reuse"), n.registry
 	n.blocks, err = block.Open(opts)
 	switch {
 	case errors.Is(err, block.ErrInUse):
@@ -38,8 +41,23 @@ func (n *node) openReuse(context.Context) (err error) {
 	case err != nil:
 		return fmt.Errorf("cache.dir: %w", err)
 	}
-	n.recorder = recorders{n.recorder, n.live}
 	return nil
+}
+
+// interpret makes what gives accesses their meaning from bytes at hand.
+func (n *node) interpret(held observe.Held) {
+	n.interpreter = observe.NewInterpreter(n.observer, observe.InterpreterOptions{
+		Held: held, Registerer: n.registry, Log: n.log.With("step", "observe"),
+	})
+	n.recorder = recorders{n.recorder, n.interpreter}
+}
+
+// watcher is who takes what tells of other bytes, where there is no cache.
+func (n *node) watcher() storage.Watcher {
+	if n.glimpses == nil {
+		return nil
+	}
+	return n.glimpses
 }
 
 // cache is the block cache as the storage tap wants it; nil if there is none.

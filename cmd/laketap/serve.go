@@ -37,24 +37,25 @@ type node struct {
 	log     *slog.Logger
 	started time.Time
 
-	cert     *certs.Pair // nil: no TLS
-	ports    *listeners
-	keys     *tap.Keyring
-	lake     *lake // nil: the catalogs and stores are other people's
-	registry *prometheus.Registry
-	observer *observe.Observer
-	denials  *remember.DenyList
-	trail    *audit.Trail // nil: no record is kept
-	origins  []tap.Origin
-	stores   s3.Stores
-	live     *observe.Live // nil: nothing is reused
-	blocks   *block.Cache  // nil: nothing is reused
-	tables   *tap.Tables
-	recorder laketap.Recorder // all who are told of every access
-	catalog  *catalog.Handler
-	storage  *storage.Server
-	admin    http.Handler
-	draining atomic.Bool
+	cert        *certs.Pair // nil: no TLS
+	ports       *listeners
+	keys        *tap.Keyring
+	lake        *lake // nil: the catalogs and stores are other people's
+	registry    *prometheus.Registry
+	observer    *observe.Observer
+	interpreter *observe.Interpreter
+	denials     *remember.DenyList
+	trail       *audit.Trail // nil: no record is kept
+	origins     []tap.Origin
+	stores      s3.Stores
+	blocks      *block.Cache      // nil: nothing is reused
+	glimpses    *observe.Glimpses // nil: blocks has what passes
+	tables      *tap.Tables
+	recorder    laketap.Recorder // all who are told of every access
+	catalog     *catalog.Handler
+	storage     *storage.Server
+	admin       http.Handler
+	draining    atomic.Bool
 
 	keysProblem atomic.Value // string: why the cluster key file was not taken again; "": it was
 }
@@ -200,7 +201,7 @@ func (n *node) openTaps(context.Context) error {
 	}
 	n.storage, err = storage.New(storage.Options{
 		Origins: n.origins, Send: n.stores, Keys: n.keys, Static: static, Tables: n.tables, Recorder: n.audited(), Audit: n.auditor(), Deny: n.denials,
-		Sign: n.signatory(), Blocks: n.cache(), Anonymous: n.cfg.Storage.Anonymous, ProofByObject: n.cfg.Cache.Proof == "object",
+		Sign: n.signatory(), Blocks: n.cache(), Watch: n.watcher(), Anonymous: n.cfg.Storage.Anonymous, ProofByObject: n.cfg.Cache.Proof == "object",
 		Region: n.cfg.Storage.Region, Domain: n.cfg.Storage.Domain, TLS: n.tls("storage", "http/1.1"),
 		Log: n.log.With("tap", "storage"), Registerer: n.registry,
 	})
@@ -229,9 +230,7 @@ func (n *node) run(ctx context.Context) error {
 	g.Go(func() error { return served("storage", n.storage.Serve(n.ports.storage)) })
 	g.Go(func() error { return served("admin", n.serve("admin", people, n.ports.admin)) })
 	g.Go(func() error { return served("catalog", n.catalog.Run(late)) })
-	if n.live != nil {
-		g.Go(func() error { return n.live.Run(late) })
-	}
+	g.Go(func() error { return n.interpreter.Run(late) })
 	g.Go(func() error { n.reload(ctx); return nil })
 	g.Go(func() error { return n.denials.Run(late) })
 	if n.lake != nil {
