@@ -41,7 +41,7 @@ type Options struct {
 // migrateTries is how often the schema is looked at before giving up.
 const migrateTries = 3
 
-// maxConns bounds the connections that a node keeps to Postgres.
+// maxConns bounds the connections of a Store.
 const maxConns = 4
 
 // A Store is the memory, open. It is safe for concurrent use.
@@ -132,7 +132,7 @@ func openFile(file string) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open memory: %w", err)
 	}
-	db.SetMaxOpenConns(1) // one writer: others would only wait inside SQLite
+	db.SetMaxOpenConns(maxConns) // who reads need not wait for who writes
 	return db, nil
 }
 
