@@ -67,3 +67,17 @@ type TableUse struct {
 	Schema   int    // current schema id when last seen; -1: unknown
 	Engines  []EngineUse
 }
+
+// A NumberedObservation is an Observation with the number it got when it was
+// made. Numbers begin at 1 when the process starts and have no gaps.
+type NumberedObservation struct {
+	Seq uint64
+	Observation
+}
+
+// An ObservationPage is some of the newest observations, oldest first.
+type ObservationPage struct {
+	Observations []NumberedObservation
+	Next         uint64 // ask after Next for what follows
+	Missed       uint64 // observations that were dropped before they could be read
+}

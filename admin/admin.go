@@ -50,10 +50,11 @@ type Deps struct {
 	Draining func() bool
 	// Warnings are what a person should see to although engines are served; nil:
 	// none ever.
-	Warnings func() []Reason
-	Denials  Denials             // nil: nobody can be denied
-	Blocks   Blocks              // nil: nothing is kept
-	Gatherer prometheus.Gatherer // nil: no metrics
+	Warnings     func() []Reason
+	Denials      Denials             // nil: nobody can be denied
+	Blocks       Blocks              // nil: nothing is kept
+	Observations Observations        // nil: there are none
+	Gatherer     prometheus.Gatherer // nil: no metrics
 	// Hosts are names that the API may be called by, besides localhost and IP
 	// addresses. Any other is refused: a web page can make a browser resolve a
 	// name of its own to a loopback address (DNS rebinding).
@@ -94,6 +95,9 @@ func New(d Deps) http.Handler {
 	}
 	if d.Blocks == nil {
 		d.Blocks = nothing{}
+	}
+	if d.Observations == nil {
+		d.Observations = unseen{}
 	}
 	if d.Gatherer == nil {
 		d.Gatherer = prometheus.NewRegistry()
@@ -148,6 +152,7 @@ func (h *handler) routes() []route {
 	return []route{
 		{path: "/api/v1/status", serve: h.status},
 		{path: "/api/v1/accesses", serve: h.accesses},
+		{path: "/api/v1/observations", serve: h.observations},
 		{path: "/api/v1/engines", serve: h.engines},
 		{path: "/api/v1/tables", serve: h.tables},
 		{path: denialsPath, serve: h.listDenials, changes: map[string]http.HandlerFunc{"POST": h.deny, "DELETE": h.allow}},

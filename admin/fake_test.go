@@ -54,7 +54,7 @@ func deps() (admin.Deps, *observe.Observer) {
 	o := observe.New(observe.Options{Registerer: reg})
 	o.Access(sample())
 	return admin.Deps{
-		Observer: o, Status: status, Gatherer: reg, Blocks: &fakeBlocks{},
+		Observer: o, Status: status, Gatherer: reg, Blocks: &fakeBlocks{}, Observations: observed(),
 		Warnings: func() []admin.Reason { return []admin.Reason{{Kind: "certificate", Reason: "no pair"}} },
 		Probes: []admin.Probe{
 			{Kind: "upstream", Name: "prod", Check: func(context.Context) error { return errors.New("connection refused") }},
@@ -82,4 +82,19 @@ func decode[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 		t.Fatalf("decode answer: %v", err)
 	}
 	return v
+}
+
+// observed is what is known of one read.
+func observed() admin.Observations {
+	r := observe.NewRecent(nil)
+	r.Remember(laketap.Batch{Observations: []laketap.Observation{{
+		At: at, Latency: time.Millisecond, Engine: laketap.Engine{Name: "spark", Version: "4.1"}, Principal: "alice", Session: "LTAAAA",
+		Table: laketap.TableID{Catalog: "prod", UUID: "u-1"}, Snapshot: 7, Served: laketap.FromDisk, Asked: 100, Bytes: 96, Weight: 1,
+		File: laketap.File{Object: laketap.Object{ObjectName: laketap.ObjectName{Origin: "aws", Bucket: "lake", Key: "f"}, Size: 200}, Format: "parquet", Partition: "1000=1"},
+		Parts: []laketap.PartBytes{
+			{Part: laketap.Part{Kind: laketap.ColumnChunkPart, Field: 3, Extent: laketap.Extent{Off: 4, Len: 90}}, Bytes: 90, First: true},
+			{Part: laketap.Part{Kind: laketap.UnknownPart, RowGroup: -1, Extent: laketap.Extent{Off: 94, Len: 6}}, Bytes: 6},
+		},
+	}}})
+	return r
 }

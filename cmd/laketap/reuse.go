@@ -46,8 +46,9 @@ func (n *node) openReuse(context.Context) (err error) {
 
 // interpret makes what gives accesses their meaning from bytes at hand.
 func (n *node) interpret(held observe.Held) {
+	n.recent = observe.NewRecent(nil)
 	n.interpreter = observe.NewInterpreter(n.observer, observe.InterpreterOptions{
-		Held: held, Registerer: n.registry, Log: n.log.With("step", "observe"),
+		Held: held, Memory: n.recent, Registerer: n.registry, Log: n.log.With("step", "observe"),
 	})
 	n.recorder = recorders{n.recorder, n.interpreter}
 }

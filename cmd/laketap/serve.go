@@ -44,6 +44,7 @@ type node struct {
 	registry    *prometheus.Registry
 	observer    *observe.Observer
 	interpreter *observe.Interpreter
+	recent      *observe.Recent // what it understood lately
 	denials     *remember.DenyList
 	trail       *audit.Trail // nil: no record is kept
 	origins     []tap.Origin
@@ -212,7 +213,7 @@ func (n *node) openTaps(context.Context) error {
 // server: it can look and, but for the deny list and the cache, cannot touch.
 func (n *node) openAdmin(context.Context) error {
 	n.admin = admin.New(admin.Deps{
-		Observer: n.observer, Status: n.status, Probes: n.probes(), Draining: n.draining.Load, Warnings: n.warnings, Denials: n.denials,
+		Observer: n.observer, Status: n.status, Probes: n.probes(), Draining: n.draining.Load, Warnings: n.warnings, Denials: n.denials, Observations: n.recent,
 		Blocks: cacheView{n.blocks, n.tables}, Gatherer: n.registry, Hosts: n.cfg.Admin.Hosts, Log: n.log.With("step", "admin"),
 	})
 	return nil
