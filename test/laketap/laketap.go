@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -211,7 +212,7 @@ func (s *Server) Run(t testing.TB, args ...string) string {
 	t.Helper()
 	p := process.Start(t, process.Command{
 		Path: process.Binary(t, "laketap"),
-		Args: append(args[:1:1], append([]string{"--admin", strings.TrimPrefix(s.Admin, "http://")}, args[1:]...)...),
+		Args: append(slices.Clone(args), "--admin", strings.TrimPrefix(s.Admin, "http://")),
 		Pipe: true,
 	})
 	printed, err := io.ReadAll(p.Stdout)
