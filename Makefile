@@ -76,6 +76,11 @@ bench-cold: build ## What a first read costs through the cache; lines end in ok 
 	@go -C test build -o $(CURDIR)/bin/bench-cold ./bench/cold
 	bin/bench-cold
 
+.PHONY: bench-second
+bench-second: build ## What one engine's run saves the next one; lines end in ok or short
+	@test/engines/setup spark
+	@set -o pipefail; go -C test test -tags bench -count=1 -timeout 30m -run TestBenchSecond -v ./bench/second | grep -v '^[=-]'
+
 .PHONY: vuln
 vuln: ## Look for known vulnerabilities in what is called (network)
 	@for m in $$(tools/modules); do echo "$$m"; go -C $$m run -modfile=$(CURDIR)/tools/go.mod golang.org/x/vuln/cmd/govulncheck ./... || exit 1; done

@@ -12,6 +12,8 @@
 //   - "Snapshots", "Manifest Lists" and, in version 1, snapshots without one;
 //   - "Table Metadata", "Table Statistics", "Partition Statistics", "Snapshot
 //     References", "Encryption Keys" as far as to see that there are some;
+//   - "Scan Planning" and the REST catalog's "Expression" as far as predicates go:
+//     [ParsePredicate] binds one to field ids and gives it its normal form;
 //   - "Delete Formats" as far as manifests describe delete files and deletion
 //     vectors;
 //   - Appendix A (Avro, "Field IDs") and C (JSON serialization).
