@@ -1,6 +1,11 @@
 package laketap
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"time"
+)
 
 // A Policy is a kind of decision.
 type Policy string
@@ -30,6 +35,22 @@ type Decision struct {
 
 // Stands reports whether a decision holds at t.
 func (d *Decision) Stands(t time.Time) bool { return d.Undone.IsZero() && t.Before(d.Until) }
+
+// Fingerprint is what a decision is recognised by when it is made again: its
+// policy and its table. What a person undid does not come back under the same
+// one, whatever columns or snapshots it would be about by then.
+func (d *Decision) Fingerprint() string {
+	t := d.Target.Table
+	return string(d.Policy) + "\x00" + t.Catalog + "\x00" + t.Prefix + "\x00" + t.Ref + "\x00" + t.UUID
+}
+
+// HeldOut reports whether an object is left alone, so that there is something to
+// compare with. It is the same at any time and on any node, and says nothing
+// about what the object is.
+func (d *Decision) HeldOut(object ObjectName) bool {
+	sum := sha256.Sum256([]byte(d.Fingerprint() + "\x00" + object.Origin + "\x00" + object.Bucket + "\x00" + object.Key))
+	return float64(binary.BigEndian.Uint64(sum[:])) < d.Control*math.Exp2(64)
+}
 
 // A Target is what a decision is about, in terms of the table.
 type Target struct {
