@@ -45,7 +45,10 @@ const migrateTries = 3
 const maxConns = 4
 
 // A Store is the memory, open. It is safe for concurrent use.
-type Store struct{ db *sql.DB }
+type Store struct {
+	db      *sql.DB
+	dialect goose.Dialect
+}
 
 // Open connects to the database and brings its schema up to date. Several
 // nodes may do so at once.
@@ -57,7 +60,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := migrate(ctx, db, dialect); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Store{db}, nil
+	return &Store{db, dialect}, nil
 }
 
 // Check returns what is wrong with the options, without connecting.

@@ -55,6 +55,7 @@ type Counts struct {
 type Writer struct {
 	opts WriterOptions
 	news chan struct{} // holds one if there is something in the queue
+	asks chan ask      // what Run is to do between writes
 
 	mu      sync.Mutex // guards what follows; never held through I/O
 	queue   []laketap.Batch
@@ -74,7 +75,7 @@ func NewWriter(o WriterOptions) *Writer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Writer{opts: o, news: make(chan struct{}, 1)}
+	return &Writer{opts: o, news: make(chan struct{}, 1), asks: make(chan ask)}
 }
 
 // Remember takes a batch. It never blocks: what cannot be taken is dropped and
@@ -143,6 +144,15 @@ func (w *Writer) Run(ctx context.Context) error {
 			ended = true
 		case <-w.news:
 			taken += w.digest(d, open)
+			continue
+		case a := <-w.asks:
+			taken += w.digest(d, open)
+			err := w.flush(ctx, d, taken)
+			if err == nil {
+				d, taken = newDigest(), 0
+				err = w.forget(a)
+			}
+			a.done <- err
 			continue
 		case <-tick.C:
 		}
