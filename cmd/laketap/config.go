@@ -22,6 +22,7 @@ type Config struct {
 	Keys     []KeyConfig      `yaml:"keys"`
 	Cluster  ClusterConfig    `yaml:"cluster"`
 	Memory   MemoryConfig     `yaml:"memory"`
+	Privacy  PrivacyConfig    `yaml:"privacy"`
 	Mode     string           `yaml:"mode"`
 	Data     string           `yaml:"data"`  // directory; what is made there survives restarts
 	Drain    time.Duration    `yaml:"drain"` // how long requests may go on after the signal
@@ -119,7 +120,16 @@ type ClusterConfig struct {
 
 // MemoryConfig is where what outlives a process is kept.
 type MemoryConfig struct {
-	URL string `yaml:"url"` // of Postgres; "": memory.db under data
+	URL     string        `yaml:"url"`     // of Postgres; "": memory.db under data
+	History time.Duration `yaml:"history"` // of hours
+	Idle    time.Duration `yaml:"idle"`    // of what nobody uses
+	Files   int64         `yaml:"files"`
+	Habits  int64         `yaml:"habits"`
+}
+
+// PrivacyConfig is what of the data itself is kept.
+type PrivacyConfig struct {
+	Literals string `yaml:"literals"`
 }
 
 // LogConfig is how the server tells what it does.
@@ -139,12 +149,14 @@ func NewConfig() *Config {
 			Origins:   []OriginConfig{{Name: "aws"}},
 			Authority: "upstream",
 		},
-		Cache: CacheConfig{Disk: "10GiB", Memory: "512MiB", Proof: "prefix"},
-		Admin: AdminConfig{Listen: "127.0.0.1:9292"},
-		TLS:   TLSConfig{Ports: []string{"catalog", "storage"}},
-		Mode:  "accelerate",
-		Data:  "./laketap-data",
-		Drain: 30 * time.Second,
-		Log:   LogConfig{Level: "info", Format: "text"},
+		Cache:   CacheConfig{Disk: "10GiB", Memory: "512MiB", Proof: "prefix"},
+		Admin:   AdminConfig{Listen: "127.0.0.1:9292"},
+		TLS:     TLSConfig{Ports: []string{"catalog", "storage"}},
+		Memory:  MemoryConfig{History: 90 * 24 * time.Hour, Idle: 400 * 24 * time.Hour, Files: 200_000, Habits: 500_000},
+		Privacy: PrivacyConfig{Literals: "keep"},
+		Mode:    "accelerate",
+		Data:    "./laketap-data",
+		Drain:   30 * time.Second,
+		Log:     LogConfig{Level: "info", Format: "text"},
 	}
 }

@@ -50,6 +50,8 @@ func (c *Config) Check() error {
 	if err := c.memory().Check(); err != nil {
 		k.add("memory.url", "%v", err)
 	}
+	k.memory(&c.Memory)
+	k.oneOf("privacy.literals", c.Privacy.Literals, "keep", "hash")
 	k.oneOf("mode", c.Mode, "observe", "advise", "accelerate", "maintain")
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, "text", "json")
@@ -319,4 +321,14 @@ func item(list string, i int, name string) string {
 		return fmt.Sprintf("%s[%d]", list, i)
 	}
 	return fmt.Sprintf("%s[%s]", list, name)
+}
+
+// memory checks what bounds the memory.
+func (k *checker) memory(m *MemoryConfig) {
+	if m.History <= 0 || m.Idle <= 0 {
+		k.add("memory", "history is %v and idle is %v; name how long to keep, such as 2160h", m.History, m.Idle)
+	}
+	if m.Files <= 0 || m.Habits <= 0 {
+		k.add("memory", "files is %d and habits is %d; name how many to keep, such as 200000", m.Files, m.Habits)
+	}
 }

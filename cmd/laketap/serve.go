@@ -46,6 +46,7 @@ type node struct {
 	interpreter *observe.Interpreter
 	recent      *observe.Recent // what it understood lately
 	denials     *remember.DenyList
+	memory      *remember.Writer
 	trail       *audit.Trail // nil: no record is kept
 	origins     []tap.Origin
 	stores      s3.Stores
@@ -234,6 +235,7 @@ func (n *node) run(ctx context.Context) error {
 	g.Go(func() error { return n.interpreter.Run(late) })
 	g.Go(func() error { n.reload(ctx); return nil })
 	g.Go(func() error { return n.denials.Run(late) })
+	g.Go(func() error { return n.memory.Run(late) })
 	if n.lake != nil {
 		g.Go(func() error { return n.lake.wait(ctx) })
 	}
