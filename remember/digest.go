@@ -1,6 +1,7 @@
 package remember
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -65,7 +66,8 @@ type seenFile struct {
 // A digest is what batches add to the memory, summed up: what is written at
 // once.
 type digest struct {
-	tables   map[laketap.TableID]laketap.TableFacts
+	tables   map[laketap.TableID][]laketap.TableFacts // those whose names differ
+	told     int                                      // of all tables
 	changes  []laketap.Change
 	uses     map[useKey]*use
 	files    map[fileKey]*seenFile
@@ -76,22 +78,20 @@ type digest struct {
 
 func newDigest() *digest {
 	return &digest{
-		tables: map[laketap.TableID]laketap.TableFacts{}, uses: map[useKey]*use{}, files: map[fileKey]*seenFile{},
+		tables: map[laketap.TableID][]laketap.TableFacts{}, uses: map[useKey]*use{}, files: map[fileKey]*seenFile{},
 		fileUses: map[fileUseKey]*use{}, hours: map[hourKey]*hourSum{},
 	}
 }
 
 // size is how many rows a digest may become.
 func (d *digest) size() int {
-	return len(d.tables) + d.listed + len(d.changes) + len(d.uses) + len(d.files) + len(d.fileUses) + len(d.hours)
+	return d.told + d.listed + len(d.changes) + len(d.uses) + len(d.files) + len(d.fileUses) + len(d.hours)
 }
 
 // add sums a batch up.
 func (d *digest) add(b *laketap.Batch, open openings) {
 	for _, t := range b.Tables {
-		if known, ok := d.tables[t.ID]; t.ID.UUID != "" && (!ok || !t.At.Before(known.At)) {
-			d.tables[t.ID] = t
-		}
+		d.table(t)
 	}
 	for i := range b.Observations {
 		d.observe(&b.Observations[i], open)
@@ -105,6 +105,22 @@ func (d *digest) add(b *laketap.Batch, open openings) {
 			d.listed += len(c.Added) + len(c.Removed)
 		}
 	}
+}
+
+// table keeps what metadata says: the newest, and what gave other names.
+func (d *digest) table(t laketap.TableFacts) {
+	if t.ID.UUID == "" {
+		return
+	}
+	all := d.tables[t.ID]
+	if n := len(all); n > 0 && all[n-1].Name == t.Name && slices.Equal(all[n-1].Columns, t.Columns) {
+		if !t.At.Before(all[n-1].At) {
+			all[n-1] = t
+		}
+		return
+	}
+	d.tables[t.ID] = append(all, t)
+	d.told += 1 + len(t.Columns)
 }
 
 // observe adds an observation; one of no known table is in no sum.

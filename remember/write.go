@@ -127,30 +127,36 @@ func (w *writing) actor(ctx context.Context, a actor) (int64, error) {
 // addTables writes what metadata says. What is older than what is known adds
 // its names alone.
 func (w *writing) addTables(ctx context.Context, d *digest) error {
-	for _, t := range d.tables {
-		id, err := w.table(ctx, t.ID, t.At)
-		if err != nil {
-			return err
-		}
-		columns, err := json.Marshal(t.Columns)
-		if err != nil {
-			return fmt.Errorf("write columns: %w", err)
-		}
-		snapshots, err := json.Marshal(t.Snapshots[max(0, len(t.Snapshots)-maxSnapshots):])
-		if err != nil {
-			return fmt.Errorf("write snapshots: %w", err)
-		}
-		at := t.At.UnixMicro()
-		if _, err := w.ExecContext(ctx, `UPDATE tables SET told = $2, name = $3, location = $4, snapshot = $5, columns = $6, snapshots = $7
-			WHERE id = $1 AND told <= $2`,
-			id, at, word(t.Name), word(t.Location), t.Snapshot, text(columns), text(snapshots)); err != nil {
-			return fmt.Errorf("write table: %w", err)
-		}
-		if err := w.addNames(ctx, id, &t, at); err != nil {
-			return err
+	for _, all := range d.tables {
+		for i := range all {
+			if err := w.addTable(ctx, &all[i]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+func (w *writing) addTable(ctx context.Context, t *laketap.TableFacts) error {
+	id, err := w.table(ctx, t.ID, t.At)
+	if err != nil {
+		return err
+	}
+	columns, err := json.Marshal(t.Columns)
+	if err != nil {
+		return fmt.Errorf("write columns: %w", err)
+	}
+	snapshots, err := json.Marshal(t.Snapshots[max(0, len(t.Snapshots)-maxSnapshots):])
+	if err != nil {
+		return fmt.Errorf("write snapshots: %w", err)
+	}
+	at := t.At.UnixMicro()
+	if _, err := w.ExecContext(ctx, `UPDATE tables SET told = $2, name = $3, location = $4, snapshot = $5, columns = $6, snapshots = $7
+		WHERE id = $1 AND told <= $2`,
+		id, at, word(t.Name), word(t.Location), t.Snapshot, text(columns), text(snapshots)); err != nil {
+		return fmt.Errorf("write table: %w", err)
+	}
+	return w.addNames(ctx, id, t, at)
 }
 
 // text is JSON as every database takes it; Postgres has no NUL.

@@ -46,7 +46,7 @@ func (n *node) openReuse(context.Context) (err error) {
 
 // interpret makes what gives accesses their meaning from bytes at hand.
 func (n *node) interpret(held observe.Held) {
-	n.recent = observe.NewRecent(nil)
+	n.recent = observe.NewRecent(n.memory)
 	n.interpreter = observe.NewInterpreter(n.observer, observe.InterpreterOptions{
 		Held: held, Memory: n.recent, Registerer: n.registry, Log: n.log.With("step", "observe"),
 	})
