@@ -31,6 +31,7 @@ type Access struct {
 	TableID       *TableID  `json:"table_id,omitempty"`
 	Object        *Object   `json:"object,omitempty"`
 	Range         string    `json:"range,omitempty"`
+	Size          int64     `json:"size,omitempty"`
 	Status        int       `json:"status"`
 	BytesIn       int64     `json:"bytes_in"`
 	BytesOut      int64     `json:"bytes_out"`
@@ -113,7 +114,7 @@ func accessOf(a *laketap.NumberedAccess) Access {
 		Seq: a.Seq, At: a.At.UTC(), Seconds: seconds(a.Latency), RequestID: a.RequestID,
 		Tap: string(a.Tap), Op: a.Op, Engine: engineName(a.Engine), EngineVersion: a.Engine.Version,
 		Principal: a.Principal, Session: a.Session, Catalog: a.Catalog, Table: a.TableName,
-		Range: a.Range.String(), Status: a.Status, BytesIn: a.BytesIn, BytesOut: a.BytesOut,
+		Range: a.Range.String(), Size: a.Size, Status: a.Status, BytesIn: a.BytesIn, BytesOut: a.BytesOut,
 		Served: a.Served.String(), Error: a.Err,
 	}
 	if a.Table.UUID != "" {

@@ -253,6 +253,7 @@ type Access struct {
 		Key    string `json:"key"`
 	} `json:"object"`
 	Range    string `json:"range"`
+	Size     int64  `json:"size"`
 	Status   int    `json:"status"`
 	BytesIn  int64  `json:"bytes_in"`
 	BytesOut int64  `json:"bytes_out"`
@@ -295,6 +296,49 @@ func (s *Server) Accesses(t testing.TB) []Access {
 			return all
 		}
 		all, after = append(all, page.Accesses...), page.Next
+	}
+}
+
+// An Observation is an access with its meaning, as the admin API tells it.
+type Observation struct {
+	Seq     uint64 `json:"seq"`
+	Engine  string `json:"engine"`
+	TableID struct {
+		UUID string `json:"uuid"`
+	} `json:"table_id"`
+	Object struct {
+		Key string `json:"key"`
+	} `json:"object"`
+	Bytes int64 `json:"bytes"`
+	Parts []struct {
+		Kind   string `json:"kind"`
+		Field  int    `json:"field"`
+		Offset int64  `json:"offset"`
+		Bytes  int64  `json:"bytes"`
+	} `json:"parts"`
+}
+
+// Observations returns all that was understood from the first access on. None
+// may have been dropped: then the test asks too late.
+func (s *Server) Observations(t testing.TB) []Observation {
+	t.Helper()
+	var all []Observation
+	for after := uint64(0); ; {
+		var page struct {
+			Observations []Observation `json:"observations"`
+			Next         uint64        `json:"next"`
+			Missed       uint64        `json:"missed"`
+		}
+		if err := s.get(t.Context(), fmt.Sprintf("/api/v1/observations?limit=5000&after=%d", after), &page); err != nil {
+			t.Fatal(err)
+		}
+		if page.Missed > 0 {
+			t.Fatalf("%d observations were dropped before they were read", page.Missed)
+		}
+		if len(page.Observations) == 0 {
+			return all
+		}
+		all, after = append(all, page.Observations...), page.Next
 	}
 }
 
