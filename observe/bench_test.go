@@ -1,6 +1,7 @@
 package observe_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/laketap/laketap"
@@ -34,5 +35,31 @@ func BenchmarkSearchEverything(b *testing.B) {
 	}
 	for b.Loop() {
 		o.Accesses(laketap.AccessQuery{Engine: "trino"})
+	}
+}
+
+// BenchmarkInterpret is what an access to a column costs beside its request,
+// from the tap's call to the batch.
+func BenchmarkInterpret(b *testing.B) {
+	file, err := os.ReadFile("../lake/parquet/testdata/duckdb_ids.parquet")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := newScene(func(o *observe.InterpreterOptions) { o.Batch, o.Memory = 1000, nil })
+	s.held["wh/db/t/data/00000-0-5d1b6a1c-0000.parquet"] = file
+	a := laketap.Access{
+		At: s.now, Tap: laketap.StorageTap, Op: "GetObject", Engine: laketap.Engine{Name: "spark", Version: "4.1"}, Principal: "alice", Session: "LT1",
+		Table:  laketap.TableID{Catalog: "c", UUID: "u"},
+		Object: laketap.ObjectName{Origin: "main", Bucket: "b", Key: "wh/db/t/data/00000-0-5d1b6a1c-0000.parquet"}, ETag: `"1"`, Size: int64(len(file)),
+		Range: laketap.Range{Set: true, From: 4, To: 103}, Status: 206, BytesOut: 100,
+	}
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		s.observer.Access(a)
+		s.Access(a)
+		if n++; n%1000 == 0 {
+			s.Interpret()
+		}
 	}
 }

@@ -27,8 +27,9 @@ const (
 )
 
 // exact are the engines that read just the columns that a query uses, so that
-// ranges tell these. Trino and others read over gaps between columns.
-var exact = []string{"duckdb", "pyiceberg", "spark", "datafusion"}
+// ranges tell these. Others read over gaps between columns, DataFusion over
+// megabytes, and Spark asks for all that follows a column and breaks off.
+var exact = []string{"duckdb", "pyiceberg"}
 
 // queries tell what scans were after: from what engines report and, where they
 // report nothing, from the ranges of those that read exactly.
@@ -170,9 +171,13 @@ func (q *queries) queryEvent(r *laketap.Report) (told []laketap.Query) {
 	return told
 }
 
-// observe notes what an engine that reads exactly has read.
+// observe notes what an engine that reads exactly has read. An access to a
+// footer takes what lies before it along, used or not.
 func (q *queries) observe(o *laketap.Observation) {
 	if o.Table.UUID == "" || !slices.Contains(exact, o.Engine.Name) || o.File.Content == laketap.MetadataContent {
+		return
+	}
+	if slices.ContainsFunc(o.Parts, func(p laketap.PartBytes) bool { return p.Kind == laketap.FooterPart && p.Extent.Off > 0 }) {
 		return
 	}
 	key := scanKey{o.Engine, o.Principal, o.Session, o.Table}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/laketap/laketap"
 	"github.com/laketap/laketap/lake/iceberg"
+	"github.com/laketap/laketap/lake/parquet"
 	"github.com/laketap/laketap/observe"
 )
 
@@ -105,16 +106,22 @@ func TestQueriesOfRanges(t *testing.T) {
 	s := newScene(nil)
 	b := sampleFile(t, "duckdb_ids.parquet")
 	size := int64(len(b))
+	footer, err := parquet.FooterLength(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := size - footer - 4
 	for _, key := range []string{"a.parquet", "b.parquet"} {
 		s.held[key] = b
-		s.read(key, size, 0, size)
+		s.read(key, size, 4, data)
+		s.read(key, size, size-footer, footer)
 	}
 	if got := s.told(); len(got) != 0 {
 		t.Fatalf("told before it has ended: %+v", got)
 	}
 	began := s.now
 	s.now = s.now.Add(4 * time.Second)
-	s.read("a.parquet", size, 0, size)
+	s.read("a.parquet", size, 4, data)
 	if got := s.told(); len(got) != 0 {
 		t.Fatalf("told before it has ended: %+v", got)
 	}
@@ -129,7 +136,7 @@ func TestQueriesOfRanges(t *testing.T) {
 	}
 
 	seen, _ := s.known(t)
-	s.read("a.parquet", size, 0, size)
+	s.read("a.parquet", size, 4, data)
 	s.Report(laketap.Report{Kind: "scan-report", Engine: laketap.Engine{Name: "duckdb"}, Catalog: "c", TableName: seen.Name, Body: []byte(`{"projected-field-ids":[1]}`)})
 	s.now = s.now.Add(time.Minute)
 	if got := s.told(); len(got) != 1 || got[0].Source != "scan-report" {

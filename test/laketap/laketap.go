@@ -318,6 +318,16 @@ type Observation struct {
 	} `json:"parts"`
 }
 
+// Footer reports whether some of the bytes were a footer's.
+func (o *Observation) Footer() bool {
+	for _, p := range o.Parts {
+		if p.Kind == "footer" {
+			return true
+		}
+	}
+	return false
+}
+
 // Observations returns all that was understood from the first access on. None
 // may have been dropped: then the test asks too late.
 func (s *Server) Observations(t testing.TB) []Observation {
