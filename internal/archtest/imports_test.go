@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 
 // planned are steps that mayImport rules already and that have no code yet.
 // A folder leaves this list with its first file.
-var planned = []string{"decide", "console"}
+var planned = []string{"console"}
 
 // leaves are small packages of internal/ that every folder may import; they
 // import the standard library and the vocabulary only.
