@@ -54,6 +54,7 @@ type Deps struct {
 	Denials      Denials             // nil: nobody can be denied
 	Blocks       Blocks              // nil: nothing is kept
 	Observations Observations        // nil: there are none
+	Memory       Memory              // nil: nothing is remembered
 	Gatherer     prometheus.Gatherer // nil: no metrics
 	// Hosts are names that the API may be called by, besides localhost and IP
 	// addresses. Any other is refused: a web page can make a browser resolve a
@@ -98,6 +99,9 @@ func New(d Deps) http.Handler {
 	}
 	if d.Observations == nil {
 		d.Observations = unseen{}
+	}
+	if d.Memory == nil {
+		d.Memory = oblivion{}
 	}
 	if d.Gatherer == nil {
 		d.Gatherer = prometheus.NewRegistry()
@@ -159,6 +163,11 @@ func (h *handler) routes() []route {
 		{path: "/api/v1/cache", serve: h.cache},
 		{path: "/api/v1/cache/forget", changes: map[string]http.HandlerFunc{"POST": h.forget}},
 		{path: "/api/v1/cache/verify", changes: map[string]http.HandlerFunc{"POST": h.verify(&sync.Mutex{})}},
+		{path: "/api/v1/memory/tables", serve: h.knownTables},
+		{path: "/api/v1/memory/columns", serve: h.knownColumns},
+		{path: "/api/v1/memory/files", serve: h.knownFiles},
+		{path: "/api/v1/memory/unused", serve: h.unused},
+		{path: "/api/v1/memory/forget", changes: map[string]http.HandlerFunc{"POST": h.forgetSubject}},
 		{path: "/api/v1/openapi.yaml", serve: h.openAPI},
 		{path: "/metrics", serve: metrics.ServeHTTP},
 		{path: "/healthz", serve: h.healthz},

@@ -54,7 +54,7 @@ func deps() (admin.Deps, *observe.Observer) {
 	o := observe.New(observe.Options{Registerer: reg})
 	o.Access(sample())
 	return admin.Deps{
-		Observer: o, Status: status, Gatherer: reg, Blocks: &fakeBlocks{}, Observations: observed(),
+		Observer: o, Status: status, Gatherer: reg, Blocks: &fakeBlocks{}, Observations: observed(), Memory: &fakeMemory{},
 		Warnings: func() []admin.Reason { return []admin.Reason{{Kind: "certificate", Reason: "no pair"}} },
 		Probes: []admin.Probe{
 			{Kind: "upstream", Name: "prod", Check: func(context.Context) error { return errors.New("connection refused") }},

@@ -79,6 +79,9 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		if path == "/api/v1/accesses" || path == "/api/v1/observations" {
 			queries = []string{"", "?after=1", "?after=x"}
 		}
+		if strings.HasPrefix(path, "/api/v1/memory/") {
+			queries = []string{"", "?table=prod.tpch.orders", "?table=nothing", "?since=x"}
+		}
 		for _, query := range queries {
 			w := get(t, h, path+query)
 			response, ok := methods["get"].Responses[strconv.Itoa(w.Code)]

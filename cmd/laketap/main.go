@@ -21,6 +21,12 @@ type grammar struct {
 	Demo     DemoCmd     `cmd:"" help:"Run Laketap in front of a local lake, for trying it out."`
 	Status   StatusCmd   `cmd:"" help:"Show what runs, what it stands in front of, and which engines and tables it saw."`
 	Accesses AccessesCmd `cmd:"" help:"Show what engines read and wrote, request by request."`
+	Tables   TablesCmd   `cmd:"" help:"Show how much which engines read of every table, over restarts and nodes."`
+	Columns  ColumnsCmd  `cmd:"" help:"Show how much which engines read of a table's columns."`
+	Files    FilesCmd    `cmd:"" help:"Show how much was read of a table's files."`
+	Engines  EnginesCmd  `cmd:"" help:"Show what every engine did since the server started."`
+	Unused   UnusedCmd   `cmd:"" help:"Show tables and columns that nobody reads."`
+	Forget   ForgetCmd   `cmd:"" help:"Forget what engines did with a table, or a principal did, for good."`
 	Deny     DenyCmd     `cmd:"" help:"Shut out a principal, a table or a key from its next request on, or list what is."`
 	Allow    AllowCmd    `cmd:"" help:"Lift what laketap deny shut out."`
 	Cache    CacheCmd    `cmd:"" help:"Show what the block cache holds, empty it, or check every byte of it."`

@@ -215,7 +215,7 @@ func (n *node) openTaps(context.Context) error {
 func (n *node) openAdmin(context.Context) error {
 	n.admin = admin.New(admin.Deps{
 		Observer: n.observer, Status: n.status, Probes: n.probes(), Draining: n.draining.Load, Warnings: n.warnings, Denials: n.denials, Observations: n.recent,
-		Blocks: cacheView{n.blocks, n.tables}, Gatherer: n.registry, Hosts: n.cfg.Admin.Hosts, Log: n.log.With("step", "admin"),
+		Blocks: cacheView{n.blocks, n.tables}, Memory: memoryView{n.memory}, Gatherer: n.registry, Hosts: n.cfg.Admin.Hosts, Log: n.log.With("step", "admin"),
 	})
 	return nil
 }
