@@ -68,6 +68,7 @@ func (b *batch) take() (laketap.Batch, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	taken := b.next
-	b.next = laketap.Batch{}
+	// The next batch is mostly about as large.
+	b.next = laketap.Batch{Observations: make([]laketap.Observation, 0, len(taken.Observations))}
 	return taken, len(taken.Tables)+len(taken.Changes)+len(taken.Observations)+len(taken.Queries) > 0
 }

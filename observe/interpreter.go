@@ -65,6 +65,7 @@ type Interpreter struct {
 	waiting *waiting
 	queries *queries
 	batch   batch
+	one     waiter // that is looked at; reused
 	totals  *totals
 }
 
@@ -132,7 +133,7 @@ func (in *Interpreter) Interpret() {
 	now := in.opts.Now()
 	for accesses, weight := in.feed.next(); len(accesses) > 0; accesses, weight = in.feed.next() {
 		for i := range accesses {
-			if a := &accesses[i].Access; reads(a) {
+			if a := &accesses[i]; reads(a) {
 				in.access(a, weight, now)
 			}
 		}
@@ -150,10 +151,10 @@ func reads(a *laketap.Access) bool {
 
 // access gives an access its meaning, or has it wait.
 func (in *Interpreter) access(a *laketap.Access, weight float64, now time.Time) {
-	w := waiter{access: *a, weight: weight, since: now}
-	if !in.resolve(&w, now) && !in.waiting.add(w) {
+	in.one = waiter{access: *a, weight: weight, since: now}
+	if !in.resolve(&in.one, now) && !in.waiting.add(in.one) {
 		in.totals.drop(dropFull)
-		in.giveUp(&w)
+		in.giveUp(&in.one)
 	}
 }
 
