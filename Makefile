@@ -71,6 +71,12 @@ bench-hit: build ## What a repeated read costs, beside nginx and Varnish; lines 
 	@go -C test build -o $(CURDIR)/bin/bench-hit ./bench/hit
 	bin/bench-hit
 
+.PHONY: bench-observe
+bench-observe: build ## What observing costs a repeated read; lines end in ok or short
+	$(GOBUILD) build $(BUILDFLAGS) -tags unobserved -o bin/laketap-unobserved ./cmd/laketap
+	@go -C test build -o $(CURDIR)/bin/bench-observe ./bench/observe
+	bin/bench-observe
+
 .PHONY: bench-cold
 bench-cold: build ## What a first read costs through the cache; lines end in ok or short
 	@go -C test build -o $(CURDIR)/bin/bench-cold ./bench/cold

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -298,6 +299,44 @@ func TestRun(t *testing.T) {
 		}
 		if got := s.taken(); len(got) != 2 {
 			t.Errorf("told %d at the end", len(got))
+		}
+	})
+}
+
+// FuzzFooter has an engine read files that are damaged: whatever they claim, all
+// bytes are told of, in parts that sum up.
+func FuzzFooter(f *testing.F) {
+	for _, name := range []string{"duckdb_ids.parquet", "pyarrow_index.parquet", "pyarrow_bloom.parquet"} {
+		b, err := os.ReadFile("../lake/parquet/testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b, int64(0), int64(len(b)))
+	}
+	f.Fuzz(func(t *testing.T, b []byte, off, n int64) {
+		size := int64(len(b))
+		if off < 0 || n <= 0 || off >= size || n > size-off {
+			return
+		}
+		s := newScene(nil)
+		s.held["a.parquet"] = b
+		s.read("a.parquet", size, off, n)
+		s.Interpret()
+		s.now = s.now.Add(time.Minute)
+		s.Interpret()
+		got := s.taken()
+		if len(got) != 1 {
+			t.Fatalf("%d observations", len(got))
+		}
+		var sum int64
+		for _, p := range got[0].Parts {
+			sum += p.Bytes
+			if p.Bytes <= 0 || p.Bytes > p.Extent.Len {
+				t.Errorf("part %+v", p)
+			}
+		}
+		if sum != n {
+			t.Errorf("parts sum up to %d of %d", sum, n)
 		}
 	})
 }

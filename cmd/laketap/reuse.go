@@ -51,6 +51,9 @@ func (n *node) interpret(held observe.Held) {
 		Held: held, Memory: n.recent, Registerer: n.registry, Log: n.log.With("step", "observe"),
 	})
 	n.recorder = recorders{n.recorder, n.interpreter}
+	if !observed {
+		n.recorder = n.interpreter.Live() // what the cache trusts is learned all the same
+	}
 }
 
 // watcher is who takes what tells of other bytes, where there is no cache.

@@ -26,7 +26,8 @@ type Server struct {
 	Version                 string // what the binary calls itself
 	Dir                     string // a folder that goes with the server
 
-	cmd *exec.Cmd
+	program string
+	cmd     *exec.Cmd
 }
 
 // The key pair that every server knows: it may read and write everything.
@@ -39,11 +40,16 @@ const (
 // port. change adds to its configuration, by the words of laketap.yml; nil adds
 // nothing. Without it, the mode is observe: nothing is reused, all passes.
 func Start(ctx context.Context, catalog, store string, change func(config map[string]any)) (*Server, error) {
+	return StartProgram(ctx, filepath.Join("bin", "laketap"), catalog, store, change)
+}
+
+// StartProgram is Start of the product built in another way.
+func StartProgram(ctx context.Context, program, catalog, store string, change func(config map[string]any)) (*Server, error) {
 	dir, err := os.MkdirTemp("", "laketap-bench-")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Dir: dir}
+	s := &Server{Dir: dir, program: program}
 	if err := s.start(ctx, catalog, store, change); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -84,13 +90,12 @@ func (s *Server) start(ctx context.Context, catalog, store string, change func(c
 	if err := os.WriteFile(settings, text, 0o600); err != nil { // JSON is YAML
 		return err
 	}
-	binary := filepath.Join("bin", "laketap")
-	said, err := exec.CommandContext(ctx, binary, "version").Output()
+	said, err := exec.CommandContext(ctx, s.program, "version").Output() //nolint:gosec // the caller's own
 	if err != nil {
-		return fmt.Errorf("run %s (make build makes it): %w", binary, err)
+		return fmt.Errorf("run %s (make build makes it): %w", s.program, err)
 	}
 	s.Version, _, _ = strings.Cut(string(said), "\n")
-	s.cmd = exec.CommandContext(ctx, binary, "serve", "--config", settings)
+	s.cmd = exec.CommandContext(ctx, s.program, "serve", "--config", settings)
 	s.cmd.Stderr = os.Stderr
 	return s.cmd.Start()
 }

@@ -1,0 +1,5 @@
+//go:build unobserved
+
+package main
+
+const observed = false
