@@ -232,10 +232,13 @@ func (n *node) run(ctx context.Context) error {
 	g.Go(func() error { return served("storage", n.storage.Serve(n.ports.storage)) })
 	g.Go(func() error { return served("admin", n.serve("admin", people, n.ports.admin)) })
 	g.Go(func() error { return served("catalog", n.catalog.Run(late)) })
-	g.Go(func() error { return n.interpreter.Run(late) })
+	// The memory's writer ends after the interpreter, whose last batch it takes.
+	remembering, endRemembering := context.WithCancel(context.WithoutCancel(ctx))
+	defer endRemembering()
+	g.Go(func() error { defer endRemembering(); return n.interpreter.Run(late) })
 	g.Go(func() error { n.reload(ctx); return nil })
 	g.Go(func() error { return n.denials.Run(late) })
-	g.Go(func() error { return n.memory.Run(late) })
+	g.Go(func() error { return n.memory.Run(remembering) })
 	if n.lake != nil {
 		g.Go(func() error { return n.lake.wait(ctx) })
 	}
