@@ -113,8 +113,12 @@ restdiff: build engines ## Iceberg's own catalog tests on four catalogs, directl
 	@go -C test test -c -o ../bin/restdiff.test ./restdiff
 	@cd test/restdiff && ../../bin/restdiff.test -test.v -test.run SameVerdicts -test.timeout 2h -whole
 
+.PHONY: memory-long
+memory-long: ## 10 M observations over 90 days: what the memory takes, and how fast it answers
+	@go test -tags long -count=1 -timeout 60m -run '^TestLongMemory$$' -v ./remember
+
 .PHONY: test-long
-test-long: restdiff e2e-long ## What takes too long for CI
+test-long: restdiff e2e-long memory-long ## What takes too long for CI
 
 .PHONY: bench-evict
 bench-evict: ## How near the cache's order comes to the best there is, beside other policies

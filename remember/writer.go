@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/laketap/laketap"
 )
 
@@ -20,9 +22,10 @@ type WriterOptions struct {
 	Bounds Bounds        // of what is kept; zero fields are their defaults
 	// Literal replaces values of the data itself, of which partitions' are all
 	// that is kept; nil keeps them.
-	Literal func(string) string
-	Now     func() time.Time // nil: time.Now
-	Log     *slog.Logger     // nil: silent
+	Literal    func(string) string
+	Registerer prometheus.Registerer // nil: no metrics
+	Now        func() time.Time      // nil: time.Now
+	Log        *slog.Logger          // nil: silent
 }
 
 // Bounds of what waits to be written. Past them it is dropped and counted.
@@ -75,7 +78,11 @@ func NewWriter(o WriterOptions) *Writer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Writer{opts: o, news: make(chan struct{}, 1), asks: make(chan ask)}
+	w := &Writer{opts: o, news: make(chan struct{}, 1), asks: make(chan ask)}
+	if o.Registerer != nil {
+		o.Registerer.MustRegister(newCollector(w))
+	}
+	return w
 }
 
 // Remember takes a batch. It never blocks: what cannot be taken is dropped and

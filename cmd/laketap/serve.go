@@ -153,6 +153,7 @@ func (n *node) startLake(ctx context.Context) (err error) {
 func (n *node) startObserve(context.Context) error {
 	n.registry = prometheus.NewRegistry()
 	n.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	n.startMemory()
 	n.observer = observe.New(observe.Options{Registerer: n.registry})
 	n.recorder = n.observer
 	return nil

@@ -22,15 +22,19 @@ func (n *node) openMemory(context.Context) error {
 	n.denials = remember.OpenDenyList(remember.DenyOptions{
 		Memory: n.cfg.memory(), File: filepath.Join(n.cfg.Data, "denials.json"), Log: n.log.With("step", "remember"),
 	})
+	return nil
+}
+
+// startMemory makes what keeps what engines do.
+func (n *node) startMemory() {
 	o := remember.WriterOptions{
 		Memory: n.cfg.memory(), Bounds: remember.Bounds{History: n.cfg.Memory.History, Idle: n.cfg.Memory.Idle, Files: n.cfg.Memory.Files, Uses: n.cfg.Memory.Habits},
-		Log: n.log.With("step", "remember"),
+		Registerer: n.registry, Log: n.log.With("step", "remember"),
 	}
 	if n.cfg.Privacy.Literals == "hash" {
 		o.Literal = literalHash(n.keys.Text())
 	}
 	n.memory = remember.NewWriter(o)
-	return nil
 }
 
 // literalHash returns what stands for a value of the data: the same for the
