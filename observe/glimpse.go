@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"container/list"
 	"io"
 	"slices"
@@ -159,7 +160,7 @@ func (g *glimpse) size() (n int64) {
 
 // merge adds a piece and joins it with those that it touches.
 func (g *glimpse) merge(p piece) {
-	kept := g.pieces[:0]
+	kept := make([]piece, 0, len(g.pieces)+1)
 	for _, old := range g.pieces {
 		switch {
 		case old.end() < p.off || p.end() < old.off:
@@ -172,6 +173,7 @@ func (g *glimpse) merge(p piece) {
 			p.bytes = append(slices.Clone(p.bytes), old.bytes[p.end()-old.off:]...)
 		}
 	}
-	g.pieces = append(kept, p)
-	slices.SortFunc(g.pieces, func(a, b piece) int { return int(min(max(a.off-b.off, -1), 1)) })
+	kept = append(kept, p)
+	slices.SortFunc(kept, func(a, b piece) int { return cmp.Compare(a.off, b.off) })
+	g.pieces = kept
 }

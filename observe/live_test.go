@@ -26,7 +26,7 @@ type shelf struct {
 }
 
 // sampleTable reads one of the tables that engines wrote for lake/iceberg.
-func sampleTable(t *testing.T, dir string) (*shelf, laketap.TableSeen) {
+func sampleTable(t testing.TB, dir string) (*shelf, laketap.TableSeen) {
 	t.Helper()
 	s := &shelf{files: map[string][]byte{}, put: map[string]bool{}}
 	seen := laketap.TableSeen{ID: laketap.TableID{Catalog: "c", UUID: dir}, Name: "db.t", Origin: "main", Snapshot: -1, At: time.Unix(1, 0)}

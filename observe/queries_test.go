@@ -9,24 +9,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/laketap/laketap"
-	"github.com/laketap/laketap/lake/iceberg"
 	"github.com/laketap/laketap/lake/parquet"
 	"github.com/laketap/laketap/observe"
 )
 
 // known has a scene know a sample table; its fields are 1 id, 2 sort, 3 p with
 // 5 y and 11 z, 6 tags, 10 added.
-func (s *scene) known(t *testing.T) (laketap.TableSeen, *iceberg.Table) {
+func (s *scene) known(t testing.TB) laketap.TableSeen {
 	t.Helper()
 	_, seen := sampleTable(t, "../lake/iceberg/testdata/spark_evolved")
 	seen.ID = laketap.TableID{Catalog: "c", UUID: "u"}
 	s.Table(seen)
 	s.Live().Learn(t.Context())
-	table, err := iceberg.ParseMetadata(seen.Metadata)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return seen, table
+	return seen
 }
 
 // told interprets and returns the queries so far.
@@ -46,7 +41,7 @@ var sparkEngine = laketap.Engine{Name: "spark", Version: "4.1"}
 func TestQueriesOfScanReports(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	s := newScene(func(o *observe.InterpreterOptions) { o.Registerer = registry })
-	seen, _ := s.known(t)
+	seen := s.known(t)
 	report := func(table, body string) {
 		s.Report(laketap.Report{At: s.now, Kind: "scan-report", Engine: sparkEngine, Principal: "alice", Catalog: "c", TableName: table, Body: []byte(body)})
 	}
@@ -77,7 +72,7 @@ func TestQueriesOfScanReports(t *testing.T) {
 
 func TestQueriesOfTrino(t *testing.T) {
 	s := newScene(nil)
-	seen, _ := s.known(t)
+	seen := s.known(t)
 	trino := laketap.Engine{Name: "trino", Version: "480"}
 	s.Report(laketap.Report{At: s.now, Kind: laketap.QueryReport, Query: &laketap.QueryEvent{
 		At: s.now, Engine: trino, QueryID: "q1", User: "bob", Tables: []laketap.QueryTable{
@@ -135,7 +130,7 @@ func TestQueriesOfRanges(t *testing.T) {
 		t.Errorf("told twice: %+v", got)
 	}
 
-	seen, _ := s.known(t)
+	seen := s.known(t)
 	s.read("a.parquet", size, 4, data)
 	s.Report(laketap.Report{Kind: "scan-report", Engine: laketap.Engine{Name: "duckdb"}, Catalog: "c", TableName: seen.Name, Body: []byte(`{"projected-field-ids":[1]}`)})
 	s.now = s.now.Add(time.Minute)
@@ -147,7 +142,7 @@ func TestQueriesOfRanges(t *testing.T) {
 // Reports past the bound are dropped, and nobody waits for room.
 func TestReportsAreBounded(t *testing.T) {
 	s := newScene(nil)
-	seen, _ := s.known(t)
+	seen := s.known(t)
 	for range 3000 {
 		s.Report(laketap.Report{Kind: "scan-report", Engine: sparkEngine, Catalog: "c", TableName: seen.Name, Body: []byte(`{}`)})
 	}
@@ -162,11 +157,7 @@ func FuzzScanReport(f *testing.F) {
 	f.Add([]byte(`{"filter":true,"metrics":{"result-data-files":{"value":-1}}}`))
 	f.Add([]byte(`[]`))
 	s := newScene(nil)
-	t := &testing.T{}
-	_, seen := sampleTable(t, "../lake/iceberg/testdata/spark_evolved")
-	seen.ID = laketap.TableID{Catalog: "c", UUID: "u"}
-	s.Table(seen)
-	s.Live().Learn(f.Context())
+	seen := s.known(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		s.Report(laketap.Report{At: s.now, Kind: "scan-report", Engine: sparkEngine, Catalog: "c", TableName: seen.Name, Body: body})
 		for _, q := range s.told() {

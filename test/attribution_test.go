@@ -105,7 +105,7 @@ func (q asked) step(engine string) engines.Step {
 		return engines.Step{Read: &engines.Read{Table: "tpch.lineitem", Columns: q.columns, Where: q.where, Order: q.order}}
 	}
 	var names []string
-	for _, n := range strings.Split(q.columns, ", ") {
+	for n := range strings.SplitSeq(q.columns, ", ") {
 		names = append(names, strconv.Quote(n))
 	}
 	return engines.Step{Run: fmt.Sprintf(`answer = table("tpch.lineitem").scan(row_filter=%q, selected_fields=(%s,)).to_arrow()`, q.where, strings.Join(names, ", "))}

@@ -81,7 +81,7 @@ func run(ctx context.Context) (short bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		defer s.Close() //nolint:errcheck // it is measured by now
+		defer s.Close()
 		keys, err := table.Load(ctx, s, origin)
 		if err != nil {
 			return false, err
