@@ -26,6 +26,7 @@ type Glimpses struct {
 	seen  map[laketap.ObjectName]*list.Element
 	order *list.List // of *glimpse, the latest used first
 	bytes int64      // INVARIANT: the sum over all pieces, ≤ glimpseAll
+	under int64      // bytes of replies that are being read; INVARIANT: ≤ glimpseAll
 }
 
 // A glimpse is what was seen of one version of an object.
@@ -89,12 +90,28 @@ func (g *Glimpses) Watch(get laketap.Get, reply *laketap.Reply) {
 	default:
 		return
 	}
+	if !g.reserve(got.Len - skip) {
+		return // too many at once
+	}
 	object := reply.Object
 	object.ObjectName = get.Name
 	reply.Body.Stream = &glance{
 		ReadCloser: reply.Body.Stream, skip: skip, left: got.Len,
-		keep: func(b []byte) { g.add(object, piece{got.Off + skip, b}) },
+		keep:    func(b []byte) { g.add(object, piece{got.Off + skip, b}) },
+		release: sync.OnceFunc(func() { g.reserve(skip - got.Len) }),
 	}
+}
+
+// reserve takes room for the bytes of a reply, if there is any; less than none
+// gives it back.
+func (g *Glimpses) reserve(n int64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n > 0 && g.under+n > glimpseAll {
+		return false
+	}
+	g.under += n
+	return true
 }
 
 // A glance copies what is read of a body behind its first skip bytes.
@@ -103,6 +120,13 @@ type glance struct {
 	skip, left int64
 	bytes      []byte
 	keep       func([]byte) // called with all, once all has been read
+	release    func()       // gives the room back
+}
+
+// Close closes the body.
+func (g *glance) Close() error {
+	g.release()
+	return g.ReadCloser.Close()
 }
 
 // Read reads from the body.

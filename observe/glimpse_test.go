@@ -33,6 +33,9 @@ func through(t rapid.TB, g *observe.Glimpses, object laketap.Object, all []byte,
 			break
 		}
 	}
+	if err := reply.Body.Stream.Close(); err != nil {
+		t.Fatal(err)
+	}
 	return out.Bytes()
 }
 
@@ -131,6 +134,37 @@ func TestGlimpsesLeaveAlone(t *testing.T) {
 	g.Watch(laketap.Get{Name: name}, &nothing)
 	if nothing.Body.Stream != nil {
 		t.Error("a reply without a stream got one")
+	}
+}
+
+// However many replies are read at once, so much of them is copied and no more;
+// replies that broke off give their room back.
+func TestGlimpsesOfManyAtOnce(t *testing.T) {
+	g := observe.NewGlimpses()
+	const size = 1 << 20
+	var open []io.ReadCloser
+	watch := func(n int) (watched int) {
+		for i := range n {
+			body := io.NopCloser(bytes.NewReader(make([]byte, size)))
+			reply := &laketap.Reply{Status: 200, Length: size, Object: laketap.Object{Size: size}, Body: laketap.Body{Stream: body}}
+			g.Watch(laketap.Get{Name: laketap.ObjectName{Key: string(rune('a'+i)) + ".parquet"}}, reply)
+			if reply.Body.Stream != body {
+				watched++
+				open = append(open, reply.Body.Stream)
+			}
+		}
+		return watched
+	}
+	if n := watch(100); n != 64 {
+		t.Errorf("%d of 1 MiB are watched at once, want 64", n)
+	}
+	for _, stream := range open {
+		if err := stream.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := watch(10); n != 10 {
+		t.Errorf("%d are watched when the others have ended, want 10", n)
 	}
 }
 
