@@ -119,8 +119,10 @@ func TestZeroDeps(t *testing.T) {
 		if path == "/metrics" {
 			continue
 		}
-		want, other := map[string]int{"/api/v1/cache": 404, "/api/v1/cache/forget": 405, "/api/v1/cache/verify": 405,
-			"/api/v1/memory/columns": 400, "/api/v1/memory/files": 400, "/api/v1/memory/forget": 405}[path]
+		want, other := map[string]int{
+			"/api/v1/cache": 404, "/api/v1/cache/forget": 405, "/api/v1/cache/verify": 405,
+			"/api/v1/memory/columns": 400, "/api/v1/memory/files": 400, "/api/v1/memory/forget": 405,
+		}[path]
 		if !other {
 			want = 200
 		}

@@ -270,9 +270,11 @@ type oblivion struct{}
 func (oblivion) KnownTables(context.Context, time.Time) ([]laketap.KnownTable, error) {
 	return nil, nil
 }
+
 func (oblivion) KnownColumns(context.Context, string) ([]laketap.KnownColumn, error) {
 	return nil, ErrUnknown
 }
+
 func (oblivion) KnownFiles(context.Context, string) ([]laketap.KnownFile, error) {
 	return nil, ErrUnknown
 }

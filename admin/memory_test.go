@@ -49,8 +49,10 @@ func (f *fakeMemory) KnownFiles(_ context.Context, table string) ([]laketap.Know
 		return nil, admin.ErrUnknown
 	}
 	return []laketap.KnownFile{{
-		File: laketap.File{Object: laketap.Object{ObjectName: laketap.ObjectName{Origin: "aws", Bucket: "lake", Key: "f"}, Size: 9},
-			Content: laketap.DeleteContent, Format: "parquet", Rows: 1, Partition: "1=x"},
+		File: laketap.File{
+			Object:  laketap.Object{ObjectName: laketap.ObjectName{Origin: "aws", Bucket: "lake", Key: "f"}, Size: 9},
+			Content: laketap.DeleteContent, Format: "parquet", Rows: 1, Partition: "1=x",
+		},
 		Uses: laketap.Heat{Value: 2, Time: at}, Bytes: 3, Last: at, Gone: at, Parts: map[laketap.PartKind]int64{laketap.FooterPart: 3},
 	}}, f.err
 }
@@ -133,7 +135,7 @@ func TestMemoryForgets(t *testing.T) {
 		"?table=t": 200, "?principal=prod:alice": 200, "?table=nothing": 404, "": 400, "?table=t&principal=p": 400,
 	} {
 		f := &fakeMemory{}
-		r := httptest.NewRequest(http.MethodPost, "http://localhost/api/v1/memory/forget"+query, http.NoBody)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/api/v1/memory/forget"+query, http.NoBody)
 		w := httptest.NewRecorder()
 		memoryAPI(f, at).ServeHTTP(w, r)
 		if w.Code != want || len(f.forgotten) == 1 != (want == 200) {

@@ -98,8 +98,9 @@ func (h *history) flush() {
 
 func (h *history) append(t *rapid.T) {
 	h.now = h.now.Add(time.Minute)
-	var added []laketap.File
-	for i := range rapid.IntRange(1, 3).Draw(t, "files") {
+	n := rapid.IntRange(1, 3).Draw(t, "files")
+	added := make([]laketap.File, 0, n)
+	for i := range n {
 		part := rapid.SampledFrom([]string{"1=x", "1=y"}).Draw(t, "partition")
 		added = append(added, fileOf(fmt.Sprintf("%s/%d-%d", h.id.UUID, h.commits, i), part, rapid.Int64Range(1, 1000).Draw(t, "size")))
 	}

@@ -66,7 +66,7 @@ func remembered(t *testing.T, o remember.Options, batches ...laketap.Batch) *rem
 }
 
 // write runs a writer over batches until its end.
-func write(t *testing.T, o remember.WriterOptions, batches ...laketap.Batch) *remember.Writer {
+func write(t *testing.T, o remember.WriterOptions, batches ...laketap.Batch) {
 	t.Helper()
 	w := remember.NewWriter(o)
 	for _, b := range batches {
@@ -82,7 +82,6 @@ func write(t *testing.T, o remember.WriterOptions, batches ...laketap.Batch) *re
 	if p := w.Problem(); p != "" {
 		t.Fatal(p)
 	}
-	return w
 }
 
 // habitsOf reads habits of one kind, by engine.
