@@ -26,6 +26,7 @@ type grammar struct {
 	Files    FilesCmd    `cmd:"" help:"Show how much was read of a table's files."`
 	Engines  EnginesCmd  `cmd:"" help:"Show what every engine did since the server started."`
 	Unused   UnusedCmd   `cmd:"" help:"Show tables and columns that nobody reads."`
+	Export   ExportCmd   `cmd:"" help:"Write the memory as Parquet files, for any engine to query."`
 	Forget   ForgetCmd   `cmd:"" help:"Forget what engines did with a table, or a principal did, for good."`
 	Deny     DenyCmd     `cmd:"" help:"Shut out a principal, a table or a key from its next request on, or list what is."`
 	Allow    AllowCmd    `cmd:"" help:"Lift what laketap deny shut out."`

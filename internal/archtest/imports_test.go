@@ -43,6 +43,7 @@ var onlyIn = map[string]string{
 	"github.com/apache/iceberg-go":        "nowhere", // the same, and 0.1 s at every start
 	"github.com/aws/aws-sdk-go-v2/config": "lake/s3", // the credential chain and all it can call
 	"github.com/jackc/pgx":                "remember",
+	"github.com/parquet-go/parquet-go":    "cmd/laketap", // laketap export
 	"github.com/pressly/goose":            "remember",
 	"github.com/valyala/fasthttp":         "tap/storage",
 	"modernc.org/sqlite":                  "remember",
