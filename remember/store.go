@@ -123,13 +123,14 @@ func openFile(file string) (*sql.DB, error) {
 	}
 	// An absolute path, for the form file:NAME reads "//" as a host. The time to
 	// wait for other processes comes first, so that it holds for the rest.
+	// The limit gives back what a large write made the log grow to.
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return nil, fmt.Errorf("open memory: %w", err)
 	}
 	dsn := url.URL{
 		Scheme: "file", OmitHost: true, Path: path,
-		RawQuery: "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate",
+		RawQuery: "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=journal_size_limit(16777216)&_txlock=immediate",
 	}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
