@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -134,6 +135,10 @@ type capture struct {
 	room  *holding
 	// length is what the body is said to have; 0 or less: nothing is said.
 	length int64
+	// settled, if set, is closed when nobody will read the body any more: at its
+	// end, or when who read it has closed it.
+	settled chan struct{}
+	once    sync.Once
 	// ended, if set, gets a body that was read to its end within limit.
 	ended func(body []byte)
 
@@ -172,7 +177,31 @@ func (c *capture) Read(p []byte) (int, error) {
 	if first && fits && c.ended != nil {
 		c.ended(c.kept)
 	}
+	if err != nil {
+		c.settles()
+	}
 	return n, err
+}
+
+// Close closes the body.
+func (c *capture) Close() error {
+	c.settles()
+	return c.ReadCloser.Close()
+}
+
+// settles says that nobody reads any more.
+func (c *capture) settles() {
+	if c.settled != nil {
+		c.once.Do(func() { close(c.settled) })
+	}
+}
+
+// settle waits until nobody reads the body any more.
+func (c *capture) settle(ctx context.Context) {
+	select {
+	case <-c.settled:
+	case <-ctx.Done():
+	}
 }
 
 // over reports whether the body was read to its end.

@@ -73,11 +73,12 @@ func TestBodyEndsWellAfterTheAnswerBegan(t *testing.T) {
 // get at the next request would be missing in a body that ends in good order.
 func TestUpstreamAnswersBeforeTheRequestEnds(t *testing.T) {
 	const size = 2 << 20
-	got := make(chan int, 1)
+	got, began := make(chan int, 1), make(chan struct{}, 1)
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).EnableFullDuplex()
 		_, _ = io.WriteString(w, strings.Repeat(" ", 64<<10))
 		_ = http.NewResponseController(w).Flush()
+		began <- struct{}{}
 		n, _ := io.Copy(io.Discard, r.Body)
 		got <- int(n)
 		_, _ = fmt.Fprintf(w, `{"read":%d}`, n)
@@ -91,10 +92,9 @@ func TestUpstreamAnswersBeforeTheRequestEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.ContentLength = length
-		answered := make(chan struct{})
 		go func() {
 			_, _ = send.Write(make([]byte, 1000))
-			<-answered // the rest comes when the answer has begun
+			<-began // the rest comes when the answer has begun
 			_, _ = io.Copy(send, bytes.NewReader(make([]byte, size-1000)))
 			_ = send.Close()
 		}()
@@ -102,7 +102,6 @@ func TestUpstreamAnswersBeforeTheRequestEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		close(answered)
 		var said struct{ Read int }
 		if err := json.NewDecoder(resp.Body).Decode(&said); err != nil || said.Read != size {
 			t.Errorf("%s: answer says %d bytes were read, %v", name, said.Read, err)
@@ -113,3 +112,33 @@ func TestUpstreamAnswersBeforeTheRequestEnds(t *testing.T) {
 		}
 	}
 }
+
+// An answer that needs no upstream goes out whole, though nobody has read the
+// request's body: connections are not reset under clients that are still sending.
+func TestRefusalsArriveThoughTheBodyIsNotRead(t *testing.T) {
+	f := setUp(t, nil, func(o *catalog.Options) {
+		o.Upstreams[0].Transport = roundTripper(func(req *http.Request) (*http.Response, error) {
+			_ = req.Body.Close() // as Go's does when it cannot connect
+			return nil, errors.New("unreachable")
+		})
+	})
+	for i := range 300 {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.tap.URL+"/v1/namespaces/shop/tables/orders", strings.NewReader(`{"updates":[]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := f.tap.Client().Do(req)
+		if err != nil {
+			t.Fatalf("commit %d: %v", i, err)
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusBadGateway {
+			t.Fatalf("commit %d: status %d, %v", i, resp.StatusCode, err)
+		}
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }

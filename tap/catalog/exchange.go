@@ -138,11 +138,7 @@ func (x *exchange) serve() {
 		r = r.WithContext(ctx)
 	}
 	if r.Body != nil {
-		// The upstream may answer while the body still arrives. Go's server would
-		// then take the rest of it for itself, and the upstream would get a body
-		// with bytes missing. HTTP/2 does not, and need not be told.
-		_ = http.NewResponseController(x.w.ResponseWriter).EnableFullDuplex()
-		x.sent = &capture{ReadCloser: r.Body, limit: x.captureLimit(), room: &x.held}
+		x.sent = &capture{ReadCloser: r.Body, limit: x.captureLimit(), room: &x.held, settled: make(chan struct{})}
 		r = r.WithContext(r.Context()) // a copy: the server's own stays as it is
 		r.Body = x.sent
 	}
@@ -240,7 +236,14 @@ func (x *exchange) send(req *http.Request) (*http.Response, error) {
 	if !slices.Contains(req.Header.Values(passedHeader), x.h.instance) { // it may be sent again
 		req.Header.Add(passedHeader, x.h.instance)
 	}
-	return x.up.transport.RoundTrip(req)
+	resp, err := x.up.transport.RoundTrip(req)
+	if err == nil && req.Body != nil && x.in.ContentLength != 0 {
+		// The upstream may answer while the body still arrives. As soon as we
+		// answer, Go's server takes the rest of it for itself, and the upstream
+		// would get a body with bytes missing.
+		x.sent.settle(req.Context())
+	}
+	return resp, err
 }
 
 // explain replaces an answer by a refusal of ours with the same status.
