@@ -13,15 +13,20 @@ func TestKnown(t *testing.T) {
 	databases(t, func(t *testing.T, o remember.Options) {
 		facts := func(at time.Time, name, column string) laketap.TableFacts {
 			return laketap.TableFacts{At: at, ID: orders, Name: name, Location: "s3://lake/t", Snapshot: 7, Columns: []laketap.Column{
-				{Field: 1, Name: column, Type: "long"}, {Field: 2, Name: "b", Type: "string"}, {Field: 3, Name: "s", Type: "struct"},
-				{Field: 4, Name: "old", Type: "int", Dropped: true}, {Field: 5, Name: "never", Type: "int"},
+				{Field: 1, Name: column, Type: "long"},
+				{Field: 2, Name: "b", Type: "string"},
+				{Field: 3, Name: "s", Type: "struct"},
+				{Field: 4, Name: "old", Type: "int", Dropped: true},
+				{Field: 5, Name: "never", Type: "int"},
 			}}
 		}
 		never := laketap.TableID{Catalog: "prod", UUID: "33333333-3333-3333-3333-333333333333"}
 		f := fileOf("t/a", "1=x", 1000)
 		stale := readOf(since.Add(-60*day), spark, f, 2)
-		meta := laketap.Observation{At: since, Engine: duck, Principal: "prod:alice", Table: orders, Bytes: 33, File: laketap.File{Content: laketap.MetadataContent},
-			Parts: []laketap.PartBytes{{Part: laketap.Part{Kind: laketap.ManifestPart}, Bytes: 30}, {Bytes: 3}}}
+		meta := laketap.Observation{
+			At: since, Engine: duck, Principal: "prod:alice", Table: orders, Bytes: 33, File: laketap.File{Content: laketap.MetadataContent},
+			Parts: []laketap.PartBytes{{Part: laketap.Part{Kind: laketap.ManifestPart}, Bytes: 30}, {Bytes: 3}},
+		}
 		s := remembered(t, o,
 			laketap.Batch{Tables: []laketap.TableFacts{facts(since.Add(-70*day), "ns.was", "a_was"), {At: since, ID: never, Name: "ns.never"}}},
 			laketap.Batch{
