@@ -206,3 +206,33 @@ func TestLiteralsAreReplaced(t *testing.T) {
 		t.Errorf("partitions: %+v", habitsOf(t, s, laketap.PartitionHabit))
 	}
 }
+
+// What is written is not written again because something goes wrong behind it.
+func TestTroubleOfTendingWritesNothingTwice(t *testing.T) {
+	o := remember.Options{File: t.TempDir() + "/memory.db"}
+	s, err := remember.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+o.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "create trigger stop before delete on hours begin select raise(abort, 'made to fail'); end"); err != nil {
+		t.Fatal(err)
+	}
+	long := opens(0)
+	long.Observations[0].At = since.AddDate(-2, 0, 0) // an hour that tending takes away
+	w := writing(t, o)
+	w.Remember(long)
+	eventually(t, "tending fails", func() bool { return w.Problem() != "" })
+	w.Remember(opens(1))
+	eventually(t, "the next is written", func() bool { return w.Counts().Remembered >= 2 })
+	if got := bytesOf(t, o); got != 2*150 {
+		t.Errorf("%d bytes are remembered, want %d", got, 2*150)
+	}
+}

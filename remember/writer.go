@@ -170,8 +170,13 @@ func (w *Writer) Run(ctx context.Context) error {
 			continue
 		}
 		err := w.flush(ctx, d, taken)
-		if err == nil && !ended && now.Sub(tended) >= tendEvery {
-			tended, err = now, w.tend(ctx, now)
+		if err == nil { // whatever becomes of tending: what is written is not written again
+			if taken = 0; d.size() > 0 {
+				d = newDigest()
+			}
+			if !ended && now.Sub(tended) >= tendEvery {
+				tended, err = now, w.tend(ctx, now)
+			}
 		}
 		w.tell(err)
 		if ended {
@@ -182,10 +187,7 @@ func (w *Writer) Run(ctx context.Context) error {
 			retry = now.Add(backoff)
 			continue
 		}
-		backoff, retry, taken = 0, time.Time{}, 0
-		if d.size() > 0 {
-			d = newDigest()
-		}
+		backoff, retry = 0, time.Time{}
 	}
 }
 
