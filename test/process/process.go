@@ -245,14 +245,23 @@ func Root(t testing.TB) string {
 	return ""
 }
 
-// FreePort returns a loopback port that nobody listens on.
+// given are the ports that FreePort has returned.
+var given sync.Map
+
+// FreePort returns a loopback port that nobody listens on, and another one each
+// time: the kernel may offer again what it has just got back.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	var config net.ListenConfig
-	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		var config net.ListenConfig
+		l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := l.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a TCP listener
+		l.Close()
+		if _, again := given.LoadOrStore(port, true); !again {
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
