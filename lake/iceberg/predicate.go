@@ -36,10 +36,11 @@ func (o PredicateOptions) withDefaults() PredicateOptions {
 
 // A Condition is an expression of the REST catalog's grammar, bound to the
 // fields of a schema and in normal form: no not, no and within an and, operands
-// in one order and each once, a set where there was a choice of values. It is
-// true, false or unknown of just the rows of which the expression is, where a
-// comparison with null is unknown and not is as Expressions.rewriteNot has it;
-// and so it is for a reader to whom nothing is ever unknown.
+// in one order and each once, a set where there was a choice of values, one
+// bound of those on one side. It is true, false or unknown of just the rows of
+// which the expression is, where a comparison with null is unknown and not is as
+// Expressions.rewriteNot has it; and so it is for a reader to whom nothing is
+// ever unknown.
 type Condition struct{ root *node }
 
 // ParseCondition reads an expression, with the names of the schema's fields. An

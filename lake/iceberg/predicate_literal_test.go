@@ -7,6 +7,7 @@ import (
 )
 
 // Spellings of one value give one text, and what is no value of the type none.
+// Field case P18.
 func TestLiterals(t *testing.T) {
 	for _, tt := range []struct {
 		column, want string // want "": an error
@@ -72,7 +73,8 @@ func TestLiterals(t *testing.T) {
 	}
 }
 
-// The filter of a ScanReport has descriptions where literals were.
+// The filter of a ScanReport has descriptions where literals were. Field case
+// P18.
 func TestSanitized(t *testing.T) {
 	for _, tt := range []struct{ in, key string }{
 		{pred("lt", "age", `"(2-digit-int)"`), "#2 < (2-digit-int)"},

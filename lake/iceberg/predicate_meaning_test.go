@@ -294,7 +294,9 @@ func (e *said) rewritten(t *rapid.T) *said {
 	if (e.op == "in" || e.op == "not-in") && len(e.values) > 0 {
 		out.values = append(out.values, e.values[0])
 	}
-	switch rapid.IntRange(0, 5).Draw(t, "how") {
+	switch rapid.IntRange(0, 6).Draw(t, "how") {
+	case 6:
+		out = out.besides(t)
 	case 0:
 		out = &said{op: "not", kids: []*said{{op: "not", kids: []*said{out}}}}
 	case 1:
@@ -303,6 +305,31 @@ func (e *said) rewritten(t *rapid.T) *said {
 		out = &said{op: "or", kids: []*said{{op: "false"}, out}}
 	}
 	return out
+}
+
+// besides draws a bound that says nothing besides the expression, if that is a
+// bound of a whole number or a text, and says it.
+func (e *said) besides(t *rapid.T) *said {
+	upper := strings.HasPrefix(e.op, "lt")
+	if e.column == "score" || !upper && !strings.HasPrefix(e.op, "gt") {
+		return e
+	}
+	away := 1 - 2*truthOf(upper) // where the rows are that the bound lets through
+	join := rapid.SampledFrom([]string{"and", "or"}).Draw(t, "join")
+	if join == "and" {
+		away = -away
+	}
+	other := &said{op: rapid.SampledFrom([]string{e.op[:2], e.op[:2] + "-eq"}).Draw(t, "bound"), column: e.column}
+	switch v := e.values[0].(type) {
+	case int64:
+		other.values = []any{v + int64(away)}
+	case string:
+		if away < 0 {
+			return e // there may be none before it
+		}
+		other.values = []any{v + "\u00e9"}
+	}
+	return &said{op: join, kids: []*said{e, other}}
 }
 
 // condition is the normal form of an expression.

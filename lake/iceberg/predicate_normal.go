@@ -83,7 +83,7 @@ func join(o op, operands []*node) *node {
 			kids = append(kids, n)
 		}
 	}
-	kids = mergeValues(o, kids)
+	kids = mergeBounds(o, mergeValues(o, kids))
 	// By shape first, so that the shape does not depend on the literals.
 	slices.SortFunc(kids, func(a, b *node) int {
 		if c := strings.Compare(a.shape, b.shape); c != 0 {

@@ -180,6 +180,51 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
+// Of the bounds on one side of a term one is left, where all agree on the order
+// of values. Field case P11.
+func TestBoundsOfOneSide(t *testing.T) {
+	for _, tt := range []struct{ column, op, a, b, and, or string }{
+		{"age", "lt", "5", "10", "#2 < 5", "#2 < 10"},
+		{"age", "gt-eq", "-5", "3000000000", "#2 >= 3000000000", "#2 >= -5"},
+		{"score", "gt", "9.5", "10", "#8 > 10", "#8 > 9.5"},
+		{"score", "gt", "9.5", `"Infinity"`, `#8 > "Infinity"`, "#8 > 9.5"},
+		{"score", "gt", "-0.0", "0.0", "(#8 > -0 and #8 > 0)", "(#8 > -0 or #8 > 0)"},
+		{"price", "lt", `"9.5"`, `"10"`, `#11 < "9.5"`, `#11 < "10"`},
+		{"born", "lt", `"2022-03-01"`, `"0999-01-01"`, `#4 < "0999-01-01"`, `#4 < "2022-03-01"`},
+		{"born", "lt", `"2022-03-01"`, "100000000", `#4 < "2022-03-01"`, "#4 < 100000000"},
+		{"at", "gt", `"10:15"`, `"09:15:30.5"`, `#7 > "10:15:00"`, `#7 > "09:15:30.5"`},
+		{"seen", "gt", `"2022-03-01T00:00:00Z"`, `"2022-03-01T00:30:00+01:00"`, `#5 > "2022-03-01T00:00:00+00:00"`, `#5 > "2022-02-28T23:30:00+00:00"`},
+		{"name", "lt", `"b"`, `"a\u0001"`, `#3 < "a\u0001"`, `#3 < "b"`},
+		{"name", "lt", `"\uffff"`, `"\ud83d\ude00"`, "#3 < \"\uffff\"", "#3 < \"\U0001f600\""}, // by code points, not as UTF-16
+		{"raw", "gt", `"7f"`, `"80"`, `#13 > "80"`, `#13 > "7F"`},
+		{
+			"key", "lt", `"00000000-0000-0000-0000-000000000000"`, `"80000000-0000-0000-0000-000000000000"`,
+			`(#12 < "00000000-0000-0000-0000-000000000000" and #12 < "80000000-0000-0000-0000-000000000000")`,
+			`(#12 < "00000000-0000-0000-0000-000000000000" or #12 < "80000000-0000-0000-0000-000000000000")`,
+		},
+	} {
+		for op, want := range map[string]string{"and": tt.and, "or": tt.or} {
+			e := both(op, pred(tt.op, tt.column, tt.a), pred(tt.op, tt.column, tt.b))
+			p, err := iceberg.ParsePredicate([]byte(e), people(), iceberg.PredicateOptions{})
+			if err != nil || p.Key != want {
+				t.Errorf("%s: got %q, %v, want %q", e, p.Key, err, want)
+			}
+		}
+	}
+	for want, e := range map[string]string{
+		"#2 < 5":               both("and", pred("lt", "age", "5"), pred("lt-eq", "age", "5")),
+		"#2 <= 5":              both("or", pred("lt", "age", "5"), pred("lt-eq", "age", "5")),
+		"(#2 < 5 and #2 > 1)":  both("and", both("and", pred("gt", "age", "1"), pred("lt", "age", "9")), pred("lt", "age", "5")),
+		"(#2 < 5 and #20 < 9)": both("and", pred("lt", "age", "5"), pred("lt", "Case", "9")),
+	} {
+		p, err := iceberg.ParsePredicate([]byte(e), people(), iceberg.PredicateOptions{})
+		if err != nil || p.Key != want {
+			t.Errorf("%s: got %q, %v, want %q", e, p.Key, err, want)
+		}
+	}
+}
+
+// Names are those of the schema that is given. Field case P17.
 func TestPredicateNames(t *testing.T) {
 	for _, tt := range []struct {
 		name string
