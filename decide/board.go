@@ -16,6 +16,7 @@ type Board struct {
 	paused   bool
 	standing map[place]*laketap.Decision
 	credits  map[creditOf]*Credit
+	pruned   time.Time // when all of them were last looked at
 }
 
 // A place is where a decision is found. Of a policy there is one a table, but for
@@ -89,7 +90,7 @@ func (b *Board) Spend(d *laketap.Decision, field int, now time.Time) bool {
 	of := creditOf{d.Policy, d.Target.Table, field}
 	c := b.credits[of]
 	if c == nil {
-		if len(b.credits) >= maxCredits && !b.prune() {
+		if len(b.credits) >= maxCredits && !b.prune(now) {
 			return false
 		}
 		c = &Credit{}
@@ -107,10 +108,18 @@ func (b *Board) Used(d *laketap.Decision, field int, now time.Time) {
 	}
 }
 
-// prune drops credits that say nothing, and reports whether there is room.
-func (b *Board) prune() bool {
+// pruneEvery is how often all credits are looked at, for who waits for it reads.
+const pruneEvery = time.Minute
+
+// prune drops credits that say nothing by now, and reports whether there is room.
+func (b *Board) prune(now time.Time) bool {
+	if since := now.Sub(b.pruned); since >= 0 && since < pruneEvery {
+		return false
+	}
+	b.pruned = now
 	for of, c := range b.credits {
-		if c.full(limitsOf(of.policy, b.floor)) {
+		limits := limitsOf(of.policy, b.floor)
+		if c.grow(now, limits); c.full(limits) {
 			delete(b.credits, of)
 		}
 	}

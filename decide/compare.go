@@ -63,8 +63,8 @@ func Compare(treated, held Sample) Difference {
 
 // student returns the 97.5 % quantile of Student's t distribution: the normal
 // one's, expanded in 1/df (Cornish and Fisher; Abramowitz and Stegun 26.7.5). From
-// 3 degrees of freedom on it is right to 1 %, and what is below is taken as 3's
-// exact value grown by hand: Welch's degrees are never below the smaller side's.
+// 3 degrees of freedom on it is right to 1 %; what is below, which minSample rules
+// out, is taken as 2's.
 func student(df float64) float64 {
 	const z = 1.959964
 	if df < 3 {

@@ -114,6 +114,24 @@ func TestBoard(t *testing.T) {
 	}
 }
 
+// Credits of habits of long ago make room for others, and those of now do not.
+func TestBoardForgetsOldCredits(t *testing.T) {
+	d := &laketap.Decision{Policy: laketap.PrefetchPolicy, Target: laketap.Target{Table: laketap.TableID{UUID: "u"}}}
+	b := decide.NewBoard(0)
+	full := 0
+	for ; b.Spend(d, full, now); full++ {
+		if full > 1_000_000 {
+			t.Fatal("credits are not bounded")
+		}
+	}
+	if b.Spend(d, full, now.Add(2*time.Minute)) {
+		t.Error("there is room though all credits are in use")
+	}
+	if !b.Spend(d, full, now.AddDate(1, 0, 0)) {
+		t.Errorf("after a year there is no room beside %d habits that spent once", full)
+	}
+}
+
 // The board keeps the credit of a column over what is shown anew, apart for each
 // column, and in bounds.
 func TestBoardsCredit(t *testing.T) {
